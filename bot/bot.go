@@ -236,7 +236,7 @@ func (b *Bot) Features() []chat.Feature {
 	b.Loops = loops.New(loops.Deps{Chat: c, Loops: b.Machine.Loops, Templates: b.Machine.Templates, Diffs: s, Brief: s.Brief, Changes: b.Changes.Show})
 	turns := turn.New(turn.Deps{Chat: c, Works: s, Transcripts: b.Transcripts, Diffs: s, InFront: b.Answers.InFull, Others: b.Resumer, Steps: b.Steps,
 		QueuedLines: kept, Actions: map[turn.Button]chat.OnSession{turn.Stop: b.Resumer.Stop, turn.Queue: queues.Show, turn.Mode: switches.Show, turn.Ask: switches.AskAgain,
-			turn.Changes: b.Changes.Show, turn.Compact: turn.Compacting(b.Entries, s)}})
+			turn.Changes: b.Changes.Show, turn.Compact: turn.Commanding(b.Entries, s, talk.Compact), turn.Rewind: turn.Commanding(b.Entries, s, talk.Rewind)}})
 	b.Browser = browse.New(browse.Deps{Chat: c, Places: b.Places, Agents: s, First: b.Prompts, Start: b.Resumer.Begin, Resume: b.Resumer.Again, OfLoop: loops.OfLoop(b.Deps.Machine.Loops)})
 	b.Informer = inform.New(c, b.Idle.TellLimits, plans.TellZones, b.TellPlanners)
 	return slices.Concat(

@@ -414,6 +414,55 @@ func TestFullContextOffersCompact(t *testing.T) {
 	}
 }
 
+// The same refusal of what a request holds, twice in a row, is no message's fault: the way out is offered. Every other
+// error, and the first, asks for the message again.
+func TestSameRefusalOffersWayOut(t *testing.T) {
+	refused := func(status int, text string) string {
+		return fmt.Sprintf(`{"type":"assistant","isApiErrorMessage":true,"apiErrorStatus":%d,"message":{"content":[{"type":"text","text":"API Error: %d %s"}]}}`+"\n", status, status, text)
+	}
+	prompt := chattest.PromptLine("go")
+	for _, tt := range []struct {
+		name   string
+		before []string
+		last   string
+		prose  bool
+		want   []i18n.Key // of the buttons
+		says   string
+	}{
+		{"the same again", []string{prompt, refused(400, "bad image (req_1)"), prompt}, refused(400, "bad image (req_2)"), false,
+			[]i18n.Key{i18n.ButtonRewind, i18n.ButtonCompact}, "/rewind"},
+		{"after the end of the failed turn, which some versions write", []string{prompt, refused(413, "too large"), chattest.TurnEnd, prompt}, refused(413, "too large"), false,
+			[]i18n.Key{i18n.ButtonRewind, i18n.ButtonCompact}, "/rewind"},
+		{"an agent whose commands are for its terminal", []string{prompt, refused(400, "bad"), prompt}, refused(400, "bad"), true, []i18n.Key{i18n.ButtonCompact}, "/new"},
+		{"the first time", []string{prompt}, refused(400, "bad"), false, nil, "Send your message again"},
+		{"another refusal", []string{prompt, refused(400, "bad"), prompt}, refused(400, "worse"), false, nil, "Send your message again"},
+		{"an answer in between", []string{prompt, refused(400, "bad"), prompt, chattest.Says("fine"), prompt}, refused(400, "bad"), false, nil, "Send your message again"},
+		{"a limit of requests", []string{prompt, refused(429, "slow"), prompt}, refused(429, "slow"), false, nil, "Send your message again"},
+		{"a model that is not there", []string{prompt, refused(404, "none"), prompt}, refused(404, "none"), false, nil, "Send your message again"},
+		{"a request that took too long", []string{prompt, refused(408, "late"), prompt}, refused(408, "late"), false, nil, "Send your message again"},
+	} {
+		inTurns(t, turn.OnCard, func(t *testing.T, w *turnWorld) {
+			w.Machine.Records = lacking{w.Machine.Records, func(a *port.Abilities) { a.Prose = tt.prose }}
+			w.Restart(t)
+			w.writes(tt.before...)
+			w.tells(w.newPrompt("go"))
+			w.writes(prompt, tt.last)
+			w.phase("api_error")
+			var offered []i18n.Key
+			for _, id := range w.cards() {
+				for _, key := range []i18n.Key{i18n.ButtonRewind, i18n.ButtonCompact} {
+					if w.Has(w.Shows(t, id), key) {
+						offered = append(offered, key)
+					}
+				}
+			}
+			assert.Equal(t, tt.want, offered, tt.name)
+			failures := slices.DeleteFunc(w.Telegram.AnswersSent(), func(text string) bool { return !strings.Contains(text, "API Error") })
+			assert.Contains(t, failures[len(failures)-1], tt.says, tt.name)
+		})
+	}
+}
+
 // A /compact that the session refuses is not typed after a later start.
 func TestP4_RefusedCompactIsNotKept(t *testing.T) {
 	inTurns(t, turn.OnCard, func(t *testing.T, w *turnWorld) {

@@ -1,14 +1,17 @@
 package jsonl
 
 import (
-	"ccbot/agent/history"
 	"context"
 	"errors"
 	"io"
 	"log/slog"
+	"slices"
 	"time"
 
+	"ccbot/agent/history"
+
 	"ccbot/agent"
+	"ccbot/internal/lazyregexp"
 	"ccbot/internal/watch"
 	"ccbot/port/talk"
 )
@@ -64,6 +67,9 @@ func (f *Form) ItemOf(item Item) (talk.Item, talk.Failure) {
 	if item.TaskEnded != nil {
 		shown.Kind, shown.Tool = talk.TaskEnded, item.TaskEnded
 	}
+	if item.Failure.Kind == talk.FailedRefused && f.isRepeated(item) {
+		shown.Cause = talk.FailedAgain
+	}
 	return shown, f.failureOf(item)
 }
 
@@ -74,6 +80,44 @@ func (f *Form) failureOf(item Item) talk.Failure {
 	}
 	return item.Failure
 }
+
+const (
+	// failuresChunk and failuresFarthest are how much is read at once of what precedes a failure, and at most: the prompt
+	// that failed may have pictures.
+	failuresChunk    = 256 << 10
+	failuresFarthest = 32 << 20
+)
+
+// isRepeated reports whether the turn before the one that a failure ends has ended with the same failure: neither an answer
+// nor a shorter conversation came in between. It is not called while the file is read.
+func (f *Form) isRepeated(item Item) (same bool) {
+	b, err := f.openBackwards(context.Background(), item.At.Path, item.At.Offset, failuresChunk)
+	if err != nil {
+		return false // one more message without the way out
+	}
+	defer b.close()
+	b.last = max(0, b.end-failuresFarthest)
+	_ = b.each(func(l Line) bool {
+		before, _ := f.Parse(l) // a broken line says nothing
+		for _, one := range slices.Backward(before) {
+			switch {
+			case one.Sidechain || one.Meta:
+			case one.Kind == APIError:
+				same = one.Failure.Kind == item.Failure.Kind && withoutID(one.Failure.Text) == withoutID(item.Failure.Text)
+				return false
+			case one.Kind == CompactBoundary, one.Kind == Text, one.Kind == ToolUse:
+				return false
+			}
+		}
+		return true
+	})
+	return same
+}
+
+var requestID = lazyregexp.New(`\breq_\w+`)
+
+// withoutID is an error without the number that each request has.
+func withoutID(text string) string { return requestID.ReplaceAllString(text, "") }
 
 // Between is part of history.Excerpts. It reads at most 32 MiB.
 func (f *Form) Between(ctx context.Context, from *talk.Cursor, before talk.Cursor, see func(talk.Item, talk.Failure)) (cut bool, err error) {

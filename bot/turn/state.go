@@ -44,6 +44,7 @@ type state struct {
 	Responded bool        `json:"responded,omitempty"` // the transcript has words of the agent, or a line that ends the turn
 	Page      int         `json:"page,omitempty"`      // of its steps, which its card shows; 0: none
 	Full      bool        `json:"full,omitempty"`      // it has ended because the conversation no longer fits into the model's context
+	Again     bool        `json:"again,omitempty"`     // it has ended with the error of the turn before: something in the conversation causes it
 	Shown     bool        `json:"shown,omitempty"`     // its card was in the chat, or on its way there
 	End       talk.Ending `json:"end,omitempty"`
 	Ended     time.Time   `json:"ended,omitzero"`
@@ -110,6 +111,9 @@ func (s *state) isOf(next *state) bool {
 	return s.Prompt == next.Prompt
 }
 
+// isStuck reports whether another message does not help, but a button of its card does.
+func (s *state) isStuck(r port.Session) bool { return (s.Full || s.Again) && r.Can.Compact }
+
 // precedes reports whether an item is before a place in the same transcript.
 func precedes(at, place talk.Cursor) bool {
 	return at.Path == place.Path && at.Precedes(place)
@@ -154,7 +158,7 @@ func (s *state) take(item talk.Item, now time.Time) {
 	case item.Kind == talk.ToolResult && item.Tool != nil:
 		s.result(*item.Tool, now)
 	case item.Ends != "":
-		s.Full = item.Cause == talk.FailedContext
+		s.Full, s.Again = item.Cause == talk.FailedContext, item.Cause == talk.FailedAgain
 		s.finish(item.Ends, now)
 	}
 }

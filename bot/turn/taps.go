@@ -35,6 +35,7 @@ const (
 	Ask     Button = "ask" // before each edit
 	Changes Button = "changes"
 	Compact Button = "compact"
+	Rewind  Button = "rewind"
 )
 
 const (
@@ -81,7 +82,10 @@ func (t *Turns) fill(ctx context.Context, content *card.Content, s *state, r por
 		row = append(row, w.Option(i18n.ButtonBack, detailsOption+":0", ""))
 	default:
 		content.Text = w.ended(s, r, content.To.ThreadID != 0)
-		if s.Full && r.Can.Compact {
+		if s.Again && !r.Can.Prose {
+			add(Rewind, i18n.ButtonRewind, "")
+		}
+		if s.isStuck(r) {
 			add(Compact, i18n.ButtonCompact, "")
 		}
 		add(Changes, i18n.ButtonChanges, "")
@@ -187,10 +191,10 @@ type Prompts interface {
 	FinishIn(key string, state inbox.State) error
 }
 
-// Compacting queues an agent's own /compact. Two taps are one, and what is refused is not kept.
-func Compacting(prompts Prompts, queue offer.Queue) chat.OnSession {
+// Commanding queues a command of the agent's own. Two taps are one, and what is refused is not kept.
+func Commanding(prompts Prompts, queue offer.Queue, command string) chat.OnSession {
 	return func(ctx context.Context, in chat.Incoming, r port.Session) error {
-		typed, class, _ := talk.Normalise("//compact")
+		typed, class, _ := talk.Normalise("/" + command)
 		e := inbox.Entry{Key: in.Key, State: inbox.Held, Session: r.ID, Conversation: in.To, By: in.From, Text: typed, Class: class}
 		if fresh, err := prompts.Add(e); err != nil || !fresh {
 			return err

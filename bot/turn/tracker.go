@@ -224,7 +224,7 @@ func (o *tracker) settle(ctx context.Context, late bool) (wait time.Duration) {
 	case o.key != "" && !late && s.End != cut && r.State.Live() && r.Now.Works():
 		return endTimeout
 	default:
-		if o.key == "" && s.Full && r.Can.Compact && o.turns.InFront(r) && o.turns.Chat.Book.MayShow(r.Conversation) {
+		if o.key == "" && s.isStuck(r) && o.turns.InFront(r) && o.turns.Chat.Book.MayShow(r.Conversation) {
 			o.key = card.NewKey() // only a card has the button that helps
 		}
 		if o.key != "" {
@@ -242,7 +242,7 @@ func (o *tracker) settle(ctx context.Context, late bool) (wait time.Duration) {
 // the turn, or as long as the card may not be shown: below a question it would hide the question.
 func (o *tracker) withdraw(r port.Session) {
 	s := o.now
-	needed := s.Full || !s.isReported()
+	needed := s.isStuck(r) || !s.isReported()
 	if s.End == "" {
 		needed = o.mayShow(r)
 	}

@@ -57,6 +57,7 @@ var phaseAfter = map[talk.FailureKind]talk.Phase{
 	talk.FailedHook:    talk.PhaseBlocked,
 	talk.FailedContext: talk.PhaseAPIError,
 	talk.FailedAccount: talk.PhaseAPIError,
+	talk.FailedRefused: talk.PhaseAPIError,
 }
 
 // waitingFor is the state of an agent that waits for the answer to a request for this tool.

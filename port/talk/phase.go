@@ -45,8 +45,11 @@ type Activity struct {
 // Compacting is the Activity.What of an agent that shortens its conversation.
 const Compacting = "compacting"
 
-// Compact is the command that shortens a conversation.
-const Compact = "/compact"
+// Compact is the command that shortens a conversation, and Rewind the one that goes back in it.
+const (
+	Compact = "/compact"
+	Rewind  = "/rewind"
+)
 
 // Elsewhere begins the Activity.What of PhaseUnknown of an agent that has moved its conversation into
 // its own background. The command that shows it there follows.

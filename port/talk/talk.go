@@ -148,6 +148,8 @@ const (
 	FailedHook    FailureKind = "hook"    // a hook has blocked a prompt
 	FailedContext FailureKind = "context" // the conversation no longer fits into the model's context
 	FailedAccount FailureKind = "account" // the account has no credit
+	FailedRefused FailureKind = "refused" // the API refused what a request holds, which may be the message or its conversation
+	FailedAgain   FailureKind = "again"   // of an item: so did it the turn before, with the same words, so it is the conversation
 )
 
 // Tool is a tool call, or its end.

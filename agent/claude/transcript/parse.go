@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"errors"
+	"net/http"
 	"slices"
 	"strings"
 	"time"
@@ -48,6 +49,7 @@ type entry struct {
 	// PromptSubmitEnding says that a prompt was not accepted.
 	PromptSubmitEnding struct{ Ending struct{ Kind string } }
 	Error              string                     // the kind of failure of a failed request
+	APIErrorStatus     float64                    // its status of HTTP
 	QuotaLimits        struct{ ResetsAt float64 } // in a request that a limit refused, in Unix seconds
 	Attachment         struct{ Type, Decision, ToolUseID string }
 }
@@ -342,6 +344,8 @@ func (e *entry) failure() talk.Failure {
 		f.Kind = talk.FailedContext
 	case e.QuotaLimits.ResetsAt > 0:
 		f.Kind, f.Until = talk.FailedLimit, writable(time.Unix(int64(e.QuotaLimits.ResetsAt), 0))
+	case e.APIErrorStatus == http.StatusBadRequest, e.APIErrorStatus == http.StatusRequestEntityTooLarge:
+		f.Kind = talk.FailedRefused
 	}
 	return f
 }

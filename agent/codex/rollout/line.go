@@ -247,6 +247,8 @@ func (f failure) failure() talk.Failure {
 		kind = talk.FailedContext
 	case bytes.Contains(f.Info, []byte(`"http_status_code":401`)), bytes.Contains(f.Info, []byte("unauthorized")):
 		kind = talk.FailedLogin
+	case bytes.Contains(f.Info, []byte(`"http_status_code":400`)), bytes.Contains(f.Info, []byte(`"http_status_code":413`)):
+		kind = talk.FailedRefused
 	}
 	text := strings.TrimSpace(f.Message)
 	if text == "" {
