@@ -33,6 +33,8 @@ type Sender interface {
 	Refuses(chat int64) bool     // it is suspended, or has taken nothing since an earlier run found that
 	// IsClosed reports whether a place takes nothing now, because its topic and General are closed.
 	IsClosed(to outbox.Conversation) bool
+	// TakesReactions is false for a day after a chat has refused a reaction.
+	TakesReactions(chat int64) bool
 }
 
 // Direct sends at once what is kept nowhere. It returns when Telegram took or refused it.

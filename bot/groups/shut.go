@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -132,4 +133,14 @@ func (s *Shut) tap(_ context.Context, t chat.Tap, was refusing) (chat.Answer, er
 		}
 		return s.bring(ctx, was.Group, t.To)
 	})
+}
+
+// NoReactions says in a group that it takes no reactions, and what allows them.
+func (s *Shut) NoReactions(group int64) error {
+	to := address.Conversation{ChatID: group}
+	if !s.chat.Book.MayShow(to) {
+		return nil
+	}
+	receipts := strings.Join([]string{chat.ReactionStored, chat.ReactionTyped, chat.ReactionReceived}, " ")
+	return s.chat.Post(context.Background(), card.Content{To: to, Text: s.chat.In(to).Text(i18n.NoReactions, i18n.Args{"Receipts": receipts})})
 }

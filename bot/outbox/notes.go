@@ -13,9 +13,10 @@ import (
 )
 
 const (
-	suspendedFile = "parked.json" // chat → since when it takes nothing
-	richFile      = "rich.json"   // server → whether it has rich messages (Bot API 10.1)
-	holdsFile     = "holds.json"  // chat → the wait that Telegram has asked for: a restart must not cut it short
+	suspendedFile = "parked.json"    // chat → since when it takes nothing
+	richFile      = "rich.json"      // server → whether it has rich messages (Bot API 10.1)
+	holdsFile     = "holds.json"     // chat → the wait that Telegram has asked for: a restart must not cut it short
+	reactionsFile = "reactions.json" // chat → when it refused a reaction last
 )
 
 // richAgain is the time after which a server that had no rich messages is tried again: it may have
@@ -46,12 +47,14 @@ type notes struct {
 	suspended *facts.File[time.Time]
 	servers   *facts.File[richFact]
 	holds     *facts.File[hold]
+	reactions *facts.File[time.Time]
 }
 
 func openNotes(home spool.Folder, server string, log *slog.Logger) notes {
 	aside := filepath.Join(home.Path, quarantineFolder)
 	return notes{server: server, log: log, suspended: facts.Open[time.Time](home, suspendedFile, aside, log),
-		servers: facts.Open[richFact](home, richFile, aside, log), holds: facts.Open[hold](home, holdsFile, aside, log)}
+		servers: facts.Open[richFact](home, richFile, aside, log), holds: facts.Open[hold](home, holdsFile, aside, log),
+		reactions: facts.Open[time.Time](home, reactionsFile, aside, log)}
 }
 
 func key(chat int64) string { return strconv.FormatInt(chat, 10) }

@@ -65,6 +65,9 @@ type Outbox struct {
 	// OnClosed, when set before Run, is called when a message found General closed, and its topic too
 	// if it was for one. It must not wait. See IsClosed.
 	OnClosed func()
+	// OnNoReactions, when set before Run, is called when a chat has refused a reaction for the first time. After an error it is
+	// called again at the next refusal.
+	OnNoReactions func(chat int64) error
 
 	// OnTopicGone, when set before Run, is called when a topic no longer exists. It must not wait.
 	// From then on the outbox sends messages for the topic to its chat, until the program ends or a

@@ -2,6 +2,7 @@ package outbox
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -11,6 +12,7 @@ import (
 	"github.com/go-telegram/bot/models"
 
 	"ccbot/internal/address"
+	"ccbot/internal/lazyregexp"
 	"ccbot/internal/logkey"
 )
 
@@ -75,10 +77,53 @@ func (q *chatQueue) putBack(a *sideCall) {
 	}
 }
 
+// reactionsAgain is the time after which a chat that has refused a reaction is tried again: its people may have allowed them.
+const reactionsAgain = 24 * time.Hour
+
+// reactionRefused is Telegram's text if the people of a group have restricted its reactions.
+var reactionRefused = lazyregexp.New(`(?i)\breactions?_[a-z]`)
+
+// TakesReactions reports whether a reaction in a chat is worth a try.
+func (o *Outbox) TakesReactions(chat int64) bool {
+	at, noted := o.notes.reactions.Get(key(chat))
+	age := time.Since(at)
+	return !noted || age < 0 || age >= reactionsAgain
+}
+
+// Unreacted returns the chats that take no reactions.
+func (o *Outbox) Unreacted() (all []int64) {
+	for _, k := range o.notes.reactions.Keys() {
+		if chat, err := strconv.ParseInt(k, 10, 64); err == nil && !o.TakesReactions(chat) {
+			all = append(all, chat)
+		}
+	}
+	return all
+}
+
+// reacted notes whether a chat takes reactions. Its people are told the first time that it does not.
+func (o *Outbox) reacted(chat int64, err error) {
+	_, noted := o.notes.reactions.Get(key(chat))
+	switch {
+	case err == nil && noted:
+		o.notes.reactions.Change(func(all map[string]time.Time) bool { delete(all, key(chat)); return true })
+	case errors.Is(err, tgbot.ErrorBadRequest) && reactionRefused.MatchString(err.Error()):
+		if !noted && o.OnNoReactions != nil && o.OnNoReactions(chat) != nil {
+			return // said at the next refusal
+		}
+		o.notes.reactions.Change(func(all map[string]time.Time) bool {
+			all[key(chat)] = time.Now().UTC().Truncate(time.Second)
+			return true
+		})
+	}
+}
+
 // React puts an emoji on a message; the emoji "" takes the reaction away. React is best effort: it
-// does not wait, and the reaction is dropped when the chat cannot be reached within a day. Only
-// the newest reaction to a message is sent.
+// does not wait, and the reaction is dropped when the chat cannot be reached within a day, or has refused one within the last
+// day. Only the newest reaction to a message is sent.
 func (o *Outbox) React(ctx context.Context, to address.Conversation, messageID int, emoji string) {
+	if !o.TakesReactions(to.ChatID) {
+		return
+	}
 	var list []models.ReactionType
 	if emoji != "" {
 		one := &models.ReactionTypeEmoji{Emoji: emoji}
@@ -86,10 +131,11 @@ func (o *Outbox) React(ctx context.Context, to address.Conversation, messageID i
 	}
 	o.addSideCall(ctx, to, reaction, strconv.Itoa(messageID), func(ctx context.Context, _ address.Conversation) error {
 		chat, id := o.Aliases.Out(to.ChatID, messageID)
-		if id == 0 {
-			return nil // the message is in an earlier chat
+		if id == 0 || !o.TakesReactions(to.ChatID) {
+			return nil // the message is in an earlier chat, or an earlier reaction was refused meanwhile
 		}
 		_, err := o.api.SetMessageReaction(ctx, &tgbot.SetMessageReactionParams{ChatID: chat, MessageID: id, Reaction: list})
+		o.reacted(to.ChatID, err)
 		return err
 	})
 }

@@ -238,13 +238,28 @@ func (p *Prompts) hold(ctx context.Context, e inbox.Entry, r port.Session) error
 		return err
 	}
 	p.Chat.Sender.Typing(ctx, e.Conversation)
-	err := p.Texts.Queued(ctx, e, r)
+	err := errors.Join(p.Texts.Queued(ctx, e, r), p.stored(ctx, e, r))
 	missing, unknown := p.Chat.Folder.IsMissing(ctx, r.Dir)
 	if r.Dir != "" && unknown == nil && missing { // the agent works on, and its tools fail; "": its machine is not known yet
 		text := p.Chat.In(e.Conversation).Text(i18n.FolderMissing, i18n.Args{"Name": r.Name, "Dir": render.Code(p.Chat.Short(r.Dir))})
 		err = errors.Join(err, p.Chat.Post(ctx, card.Content{To: e.Conversation, Session: r.ID, ReplyTo: e.MessageID, Text: text}))
 	}
 	return errors.Join(err, p.recount(ctx, r.ID))
+}
+
+// stored says in words that a prompt is stored that waits behind others, where no reaction can say it. The first that waits has a
+// message of its own.
+func (p *Prompts) stored(ctx context.Context, e inbox.Entry, r port.Session) error {
+	now, _ := p.book.Records.Get(r.ID)
+	if len(without(now.Prompts, e.Key)) == 0 || e.MessageID == 0 || p.Chat.Sender.TakesReactions(e.Conversation.ChatID) {
+		return nil
+	}
+	text := p.Chat.In(e.Conversation).Text(i18n.StoredBehind, i18n.Args{"Name": r.Name})
+	return p.Chat.Post(ctx, card.Content{To: e.Conversation, Session: r.ID, ReplyTo: e.MessageID, Text: text})
+}
+
+func without(all []string, one string) []string {
+	return slices.DeleteFunc(slices.Clone(all), func(key string) bool { return key == one })
 }
 
 func (p *Prompts) save(e inbox.Entry) error {

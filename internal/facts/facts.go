@@ -9,6 +9,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"log/slog"
+	"maps"
+	"slices"
 	"sync"
 
 	"ccbot/internal/logkey"
@@ -48,6 +50,13 @@ func (f *File[T]) Get(key string) (T, bool) {
 	defer f.mu.Unlock()
 	v, ok := f.all[key]
 	return v, ok
+}
+
+// Keys returns what there is a fact about, in order.
+func (f *File[T]) Keys() []string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return slices.Sorted(maps.Keys(f.all))
 }
 
 // Change changes the facts, and writes them when do returns true. If the disk refuses the write,

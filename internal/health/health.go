@@ -33,6 +33,8 @@ type Figures struct {
 	ShutGroups   []int64 // that refuse messages although sessions are read there
 	ClosedGroups []int64 // whose General is closed, so that messages wait
 
+	UnreactedGroups []int64 // that do not allow the reactions by which people see that a message is stored
+
 	Unpinned int // chats in which the bot may not pin the line of open questions
 
 	// the limit that keeps ccbot from watching files: "instances", "watches" or "other"
@@ -186,11 +188,12 @@ const (
 	GroupRefused  Code = "group_refused"
 	GroupShut     Code = "group_shut"
 	GroupClosed   Code = "group_closed"
+	NoReactions   Code = "no_reactions"
 )
 
 // Codes are all of them, the worst first.
 func Codes() []Code {
-	return []Code{PollsStuck, PollsRival, PollsUnknown, PollsWait, PollsFail, APIFails, TmuxHangs, FilesUnread, NotReadable, FleetFails, MachineUnread, MachineHeld, MachineName, MachineClock, MachineCopies, MachineElse, ClaudeOld, DiskLow, NotClean, AgentSilent, APIWaits, OutboxLong, KeysBound, NoInstances, NoWatches, Unwatchable, HooksSlow, ClaudeUnknown, WordUnknown, NoPins, GroupRefused, GroupShut, GroupClosed}
+	return []Code{PollsStuck, PollsRival, PollsUnknown, PollsWait, PollsFail, APIFails, TmuxHangs, FilesUnread, NotReadable, FleetFails, MachineUnread, MachineHeld, MachineName, MachineClock, MachineCopies, MachineElse, ClaudeOld, DiskLow, NotClean, AgentSilent, APIWaits, OutboxLong, KeysBound, NoInstances, NoWatches, Unwatchable, HooksSlow, ClaudeUnknown, WordUnknown, NoPins, GroupRefused, GroupShut, GroupClosed, NoReactions}
 }
 
 // Warning is one thing that is wrong, with the figures that its sentence names.
@@ -256,5 +259,6 @@ func Warnings(f Figures) (all []Warning) {
 	add(len(f.RefusedGroups) > 0, Warning{Code: GroupRefused, Count: len(f.RefusedGroups), Chats: f.RefusedGroups})
 	add(len(f.ShutGroups) > 0, Warning{Code: GroupShut, Count: len(f.ShutGroups), Chats: f.ShutGroups})
 	add(len(f.ClosedGroups) > 0, Warning{Code: GroupClosed, Count: len(f.ClosedGroups), Chats: f.ClosedGroups})
+	add(len(f.UnreactedGroups) > 0, Warning{Code: NoReactions, Count: len(f.UnreactedGroups), Chats: f.UnreactedGroups})
 	return all
 }

@@ -159,6 +159,7 @@ type FakeSender struct {
 	Spent                int               // how often buttons were taken off
 	Alerts               int               // how often a person had to close a sentence
 	OnParked             map[int64]bool
+	OnReact              map[int64]bool // chats that refuse reactions
 	Noted                map[int64]bool // the chats whose refusal is on disk
 	Rich                 bool
 }
@@ -370,6 +371,13 @@ func (f *FakeSender) IsClosed(to session.Conversation) bool {
 	f.Mu.Lock()
 	defer f.Mu.Unlock()
 	return f.Shut != session.Conversation{} && f.Shut == to
+}
+
+// TakesReactions reports whether a chat has not refused them.
+func (f *FakeSender) TakesReactions(chat int64) bool {
+	f.Mu.Lock()
+	defer f.Mu.Unlock()
+	return !f.OnReact[chat]
 }
 
 func (f *FakeSender) Resume(chat int64) {

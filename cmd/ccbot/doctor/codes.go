@@ -125,6 +125,7 @@ var faults = []fault{
 	{Code(health.WordUnknown), "health", Warn, "a newer ccbot may know the word; until then look at the terminal if messages wait"},
 	{Code(health.NoPins), "health", Warn, "permit it there, restart the bot"},
 	{Code(health.GroupRefused), "health", Warn, "add its id to `ALLOWED_CHATS`, or remove the bot"},
+	{Code(health.NoReactions), "health", Warn, "allow 👀 ✍ 👌 in the group's settings under Reactions"},
 	{Code(health.GroupShut), "health", Warn, "add the bot there again and write a message, or tap “Move them here” in a private chat"},
 	{Code(health.GroupClosed), "health", Warn, "open General or the topic again, or write there"},
 }

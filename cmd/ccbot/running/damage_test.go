@@ -45,6 +45,7 @@ var kept = []struct {
 	{"holds.json", "state-holds.json", "file_unreadable", ""},
 	{"parked.json", "state-parked.json", "file_unreadable", ""},
 	{"rich.json", "state-rich.json", "file_unreadable", ""},
+	{"reactions.json", "state-reactions.json", "file_unreadable", ""},
 	{"windows.json", "", "windows_unreadable", ""}, // aside when it is written
 	{"bindings/b-1-2.json", "", "", ""},
 	{"status/" + idOf(1).String() + ".json", "", "", ""},
@@ -86,6 +87,7 @@ func keepAll(t *testing.T, dir string) {
 	put("holds.json", `{"1":{"at":"2026-03-04T12:00:00Z","seconds":1}}`)
 	put("parked.json", `{"9":"2026-03-04T12:00:00Z"}`)
 	put("rich.json", `{"https://x":{"has":true,"at":"2026-03-04T12:00:00Z"}}`)
+	put("reactions.json", `{"-9":"2026-03-04T12:00:00Z"}`)
 	put("windows.json", `{"version":1,"windows":[]}`)
 	put("bindings/b-1-2.json", `{"version":1}`)
 	put("status/"+idOf(1).String()+".json", `{"version":1}`)

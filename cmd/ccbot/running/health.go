@@ -62,6 +62,7 @@ func (s *system) health(ctx context.Context) health.Figures {
 	f.Poll = health.Poll{Ago: ago, Stuck: !goesOn, Failing: failing, Rival: s.service.Pulse.Rival(), Unknown: s.service.Pulse.UnknownToken(), Wait: s.service.Pulse.Wait(now)}
 	f.Unpinned = s.bot.Asking.Unpinned()
 	f.ShutGroups, f.ClosedGroups = s.bot.Shut.Groups(), s.outbox.Closed()
+	f.UnreactedGroups = s.outbox.Unreacted()
 	f.Refused, f.RefusedGroups = s.refused.figures(s.bot.InGroup)
 	return f
 }

@@ -107,8 +107,8 @@ func wire(ctx context.Context, settings engine.Settings) (*system, error) {
 	s.outbox.Named, s.outbox.Aliases, s.inbox.Inside = s.cards, s.bot.Aliases, s.bot.Aliases.In
 	s.outbox.OnMigrate, s.outbox.OnTopicGone = s.bot.Moves.Migrated, s.bot.Moves.TopicGone
 	s.outbox.MayShow = s.bot.MayShow
-	s.outbox.OnShut = s.bot.Shut.Look
 	s.outbox.OnClosed = func() { ask.WakeAll(s.bot.Requests) }
+	s.outbox.OnShut, s.outbox.OnNoReactions = s.bot.Shut.Look, s.bot.Shut.NoReactions
 	s.outbox.Elsewhere, s.outbox.Repeated = s.bot.Answers.Elsewhere, s.bot.Answers.Repeated
 	s.outbox.OnSent = func(m outbox.Message, id int) {
 		s.metrics.Delivered(m.Written)

@@ -18,7 +18,7 @@ import (
 // ownFiles are the other files that ccbot makes. ccbot.env is not among them, because a person
 // writes it.
 var ownFiles = []string{lockFile, formatFile, instanceFile, aliveFile, lowFile, probe, hookwire.SocketName, hookwire.SocketName + "~",
-	claudeFile, "commands.json", "holds.json", "parked.json", "rich.json", "windows.json", suspect.Name}
+	claudeFile, "commands.json", "holds.json", "parked.json", "rich.json", "reactions.json", "windows.json", suspect.Name}
 
 // TestFilesTableNamesWhatCcbotMakes: docs/configuration.md has a row for each file and folder, and
 // for nothing else.
