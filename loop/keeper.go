@@ -41,6 +41,7 @@ type Keeper struct {
 	// Ended and Purged are called when a loop has ended or was removed, with its age; nil: nothing is.
 	Ended, Purged func(state port.LoopState, age time.Duration)
 	Cleaned       func(ok bool) // is called after a removal of a worktree, or its failure; may be nil
+	Away, Stale   time.Duration // how long ccbot was away before this run, and from when on a loop then waits for a tap; 0: never
 	PurgeAfter    time.Duration // the time from a loop's end until its removal; 0: never
 	Copies        spool.Folder  // of the removed loops
 	Now           func() time.Time

@@ -179,6 +179,44 @@ func TestP8_OrphanedLoopsAreSettled(t *testing.T) {
 	}
 }
 
+// A loop that moved when ccbot went away for long waits for a tap, and takes its prompt back. One that waits for a limit had
+// its wait in any case. The tap continues at the same step.
+func TestP4_LoopWaitsForATapAfterALongAbsence(t *testing.T) {
+	for name, tt := range map[string]struct {
+		away   time.Duration
+		paused bool
+		want   port.LoopState
+	}{
+		"away for long":      {25 * time.Hour, false, port.LoopPaused},
+		"a short absence":    {23 * time.Hour, false, port.LoopRunning},
+		"paused by a person": {25 * time.Hour, true, port.LoopPaused},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w, l := asking(t)
+			if tt.paused {
+				_, err := w.Pause(t.Context(), l.ID, port.WhyPerson, "")
+				require.NoError(t, err)
+			}
+			before := w.only()
+			w.Away, w.Stale = tt.away, 24*time.Hour
+			w.Settle(t.Context())
+			after := w.only()
+			assert.Equal(t, tt.want, after.State)
+			assert.Equal(t, []any{before.Step, before.Iteration}, []any{after.Step, after.Iteration})
+			if name != "away for long" {
+				assert.Equal(t, before.Reason, after.Reason)
+				return
+			}
+			assert.Equal(t, port.WhyAway, after.Reason)
+			assert.Positive(t, w.engine.withdrew)
+			_, err := w.Resume(t.Context(), l.ID, 7)
+			require.NoError(t, err)
+			w.Settle(t.Context())
+			assert.Equal(t, port.LoopRunning, w.only().State, "an absence counts once")
+		})
+	}
+}
+
 // killed is the value with which a failpoint of these tests panics.
 type killed struct{}
 

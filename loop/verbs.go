@@ -348,14 +348,18 @@ func (k *Keeper) Open(dir, quarantine string) error {
 
 // Settle settles what an earlier ccbot has left, before anything is scheduled: the processes of
 // checks that were cut off are ended, prompts of loops that do not move are taken back, and loops
-// whose session is gone are paused or ended. It may be called again.
+// whose session is gone are paused or ended. Loops that moved before a long absence are paused. It may be called again.
 func (k *Keeper) Settle(ctx context.Context) {
 	for _, h := range k.all() {
 		err := k.checkOf(h).end(ctx)
 		h.mu.Lock()
 		err = errors.Join(err, h.loop.withdraw(ctx, k.Engine))
 		r, known := k.Engine.Session(h.loop.Session)
-		if a := orphan(h.loop, sessionOf(r, known), k.Now()); err == nil && !k.Engine.Unread(h.loop.Session) && a.Do != doNothing {
+		a := orphan(h.loop, sessionOf(r, known), k.Now())
+		if a.Do == doNothing && h.loop.State == port.LoopRunning && k.Stale > 0 && k.Away > k.Stale { // people no longer expect its prompts
+			a = act{Do: doPause, Reason: port.WhyAway}
+		}
+		if err == nil && !k.Engine.Unread(h.loop.Session) && a.Do != doNothing {
 			err = k.carryOut(ctx, h, a)
 		}
 		h.unlock()
@@ -363,4 +367,5 @@ func (k *Keeper) Settle(ctx context.Context) {
 			h.warn(k.Log, err)
 		}
 	}
+	k.Away = 0 // an absence counts once
 }

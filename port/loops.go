@@ -125,6 +125,7 @@ const (
 	WhyTreeHeld     LoopReason = "folder_held"     // the agent has moved into the work tree of another loop; Detail names its session
 	WhyUnproven     LoopReason = "prompt_unproven" // it is not known whether the agent has the prompt
 	WhyWithdrawn    LoopReason = "prompt_withdrawn"
+	WhyAway         LoopReason = "away"              // ccbot was away for longer than a loop may continue unasked
 	WhyNoEnd        LoopReason = "turn_end_not_seen" // the agent is idle, and its turn has no end
 	WhyNoProgress   LoopReason = "no_progress"
 	WhyCheckStays   LoopReason = "check_not_ended" // a process of the check is not proven gone

@@ -33,7 +33,7 @@ func (e *Engine) openPlans() error {
 	quarantine := filepath.Join(e.Dir, "quarantine")
 	turns := &loopEngine{Engine: e, diffs: e.diffs()}
 	e.Loops = &loop.Keeper{Engine: turns, Processes: e.Table, Env: environment.Server(e.Environ), Spared: turns.spares, Tell: turns.tell,
-		Ended: e.Counts.LoopEnded, Purged: e.Counts.LoopPurged, Cleaned: e.Counts.WorktreeCleaned, PurgeAfter: e.LoopPurge, Copies: offline.PurgedLoops(e.Dir),
+		Ended: e.Counts.LoopEnded, Purged: e.Counts.LoopPurged, Cleaned: e.Counts.WorktreeCleaned, Away: e.Away, Stale: e.Limits().ResumeStale, PurgeAfter: e.LoopPurge, Copies: offline.PurgedLoops(e.Dir),
 		Now: time.Now, Log: e.Log, Failpoint: Failpoint(e.Environ)}
 	if err := e.Loops.Open(offline.Loops(e.Dir), quarantine); err != nil {
 		return err
