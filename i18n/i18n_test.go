@@ -224,7 +224,7 @@ func TestSay(t *testing.T) {
 
 // TestP9_SentencesShowNamesCharacters: a new blank is a name, or is known not to be one.
 func TestP9_SentencesShowNamesCharacters(t *testing.T) {
-	ours := strings.Fields("Added Age Agent Agents All At Away Bot Cached Cap Cards Chats Command Commit Cost Count Date Details Done End Errors Example Exit Feature First Free How ID In Inbox Key Last Limit Load Machine Missing More Most Needed Next Note Out Outbox Own PID Page Pages Percent Process Processes Reason Removed Said Setting Signal Since Size Source Span Start State Status Tasks Time To Tokens Took Total Turn Turns Until Used Version Waits What Where Work")
+	ours := strings.Fields("Added Age Agent Agents All At Away Bot Cached Cap Cards Chats Command Commit Cost Count Date Details Done End Errors Example Exit Feature First Free How ID In Inbox Key Last Limit Load Machine Missing More Most Needed Next Note Out Outbox Own PID Page Pages Percent Process Processes Reason Receipts Removed Said Setting Signal Since Size Source Span Start State Status Tasks Time To Tokens Took Total Turn Turns Until Used Version Waits What Where Work")
 	c := Load(dotted)
 	for _, lang := range Languages() {
 		for key, f := range sentences(t, lang) {
