@@ -94,3 +94,28 @@ func TestTwoPeopleTalkAboutRequest(t *testing.T) {
 	assert.Zero(t, o.count(o.chat, "is waiting for your answer"), "no text waits for it")
 	o.stop()
 }
+
+// TestP4_TalkAboutRequestIsAskedAbout: what the other one says about a request is asked about once,
+// also after a crash, and is typed only after a tap.
+func TestP4_TalkAboutRequestIsAskedAbout(t *testing.T) {
+	t.Parallel()
+	o := newTeam(t)
+	o.person.SendIn(o.chat, o.api, "bash make deploy")
+	asked := o.in(o.api, "wants to run a command")
+	o.ann.SendIn(o.chat, o.api, "is that safe on a friday?")
+	o.in(o.api, "Ann: is that safe")
+	o.ann.SendIn(o.chat, o.api, "say the tests are green")
+	o.person.SendIn(o.chat, o.api, "say deployed")
+	o.in(o.api, "3. Ann: say the tests are green")
+	o.kill9()
+	o.start()
+	o.press(asked, "Allow")
+	o.in(o.api, "deployed")
+	o.press(o.in(o.api, "This was written while api asked something."), "2. Send")
+	o.in(o.api, "the tests are green")
+	o.press(o.in(o.api, "Is it for the agent?\nAnn: is that safe"), "Not for the agent")
+	o.in(o.api, "1 message was not for the agent.")
+	assert.Equal(t, []string{"say hello from Ann", "Message from You:\nbash make deploy", "Message from You:\nsay deployed",
+		"Message from Ann:\nsay the tests are green"}, o.received())
+	o.stop()
+}

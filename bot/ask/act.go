@@ -165,6 +165,15 @@ func applyText(s State, by int64, text string, now time.Time) (State, error) {
 	return answered(s, by, strings.Join(parts, ", "), now), nil
 }
 
+// ownWords answers the current question with a person's own words, as after a tap on [Own words].
+func ownWords(s State, by int64, text string, now time.Time) (State, error) {
+	if err := s.undecided(); err != nil || s.Why != nil {
+		return s, cmp.Or(err, errNotNow)
+	}
+	s.Why = &Writer{By: by, At: now.UTC(), Answer: true}
+	return applyText(s, by, text, now)
+}
+
 // denyWith denies with an earlier text: [Deny with this text]. prompt is its key in the inbox.
 func denyWith(s State, by int64, reason, prompt string, now time.Time) (State, error) {
 	if err := s.undecided(); err != nil {

@@ -130,7 +130,12 @@ func (a *Requests) text(ctx context.Context, in *chat.Incoming, text string) (ta
 	if strings.HasPrefix(text, "/") {
 		return false, nil
 	}
-	s = a.awaits(*in)
+	takes := applyText
+	if s = a.awaits(*in); s.Why == nil {
+		if own, is := a.asked(*in); is {
+			s, takes = own, ownWords
+		}
+	}
 	r, open := a.find(s.Request.ID)
 	session, answers, _ := a.Chat.Book.Answered(in.Message)
 	switch {
@@ -138,11 +143,11 @@ func (a *Requests) text(ctx context.Context, in *chat.Incoming, text string) (ta
 		return false, nil // it is a reply to another session
 	case !open: // no request waits for it, or no longer
 		return false, a.catch(ctx, in)
-	case !answers && !a.isMeant(s):
+	case !answers && s.Why != nil && !a.isMeant(s):
 		return false, r.turn(ctx, giveUp)
 	}
 	_, _, err = r.change(ctx, func(s State) (State, error) {
-		next, err := applyText(s, in.From, text, a.Chat.Now())
+		next, err := takes(s, in.From, text, a.Chat.Now())
 		next.Prompt, next.Text = in.Key, in.MessageID
 		return next, err
 	})
@@ -166,6 +171,13 @@ func (a *Requests) awaits(in chat.Incoming) State {
 		}
 	}
 	return State{}
+}
+
+// asked returns the open question whose message a person replies to.
+func (a *Requests) asked(in chat.Incoming) (s State, is bool) {
+	shown, is := a.cards.Find(in.To, in.ReplyTo)
+	s, known := a.Store.Get(shown.Key)
+	return s, is && known && s.Stage == StageOpen && s.isQuestion() && s.Why == nil && allowable(s)
 }
 
 // catch marks a text that a person was writing for a request when the wait ended. The request

@@ -390,6 +390,23 @@ func (a *Requests) OpenRequest(id uuid.UUID, to outbox.Conversation) (request, t
 	return "", "", false
 }
 
+// Replied returns the open permission or plan that a message shows; denies reports whether a text may
+// be the reason of its denial.
+func (a *Requests) Replied(to outbox.Conversation, message int) (request string, denies bool) {
+	shown, is := a.cards.Find(to, message)
+	s, ok := a.Store.Get(shown.Key)
+	if !is || !ok || s.Stage != StageOpen || s.isQuestion() {
+		return "", false
+	}
+	return s.Request.ID, !s.Request.Ask.Wordless
+}
+
+// HasOutcome reports whether a request has ended, or is unknown.
+func (a *Requests) HasOutcome(request string) bool {
+	s, ok := a.Store.Get(request)
+	return !ok || s.HasEnded()
+}
+
 // IsOpen reports whether a person may decide a request.
 func (a *Requests) IsOpen(request string) bool {
 	s, ok := a.Store.Get(request)

@@ -1,6 +1,7 @@
 package conversation
 
 import (
+	"errors"
 	"maps"
 	"slices"
 
@@ -53,6 +54,32 @@ func (c *Store) OthersSpeak(id uuid.UUID, by int64) bool {
 		}
 	}
 	return false
+}
+
+// NoteAsker stores whose prompt has begun the last turn of a session; 0: nobody's of the chat.
+func (c *Store) NoteAsker(to address.Conversation, id uuid.UUID, by int64) error {
+	var errs []error
+	for _, at := range c.All() {
+		if was := c.read(at).Askers[id]; was != 0 && (at != to || by == 0) {
+			errs = append(errs, c.change(at, func(f *file) { delete(f.Askers, id) }))
+		}
+	}
+	if by != 0 && c.read(to).Askers[id] != by {
+		errs = append(errs, c.change(to, func(f *file) { f.Askers[id] = by }))
+	}
+	return errors.Join(errs...)
+}
+
+// AskerOf returns the person whose prompt has begun the last turn of a session; 0: nobody is known.
+func (c *Store) AskerOf(id uuid.UUID) (by int64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, f := range c.kept {
+		if by = f.Askers[id]; by != 0 {
+			return by
+		}
+	}
+	return 0
 }
 
 // NameOf returns the name of a person, as the private chat has it, or else a group; empty: no chat

@@ -57,6 +57,8 @@ type file struct {
 	People   People                    `json:"people,omitzero"` // of a group
 	// Speakers has the people who have written prompts to each session here, at most two of them.
 	Speakers map[uuid.UUID][]int64 `json:"speakers,omitempty"`
+	// Askers has the person whose prompt, written here, has begun the last turn of each session.
+	Askers map[uuid.UUID]int64 `json:"askers,omitempty"`
 	// LastPrompted is the time of the last prompt from a person to each session, within the last day.
 	LastPrompted map[uuid.UUID]time.Time `json:"last_prompted,omitempty"`
 }
@@ -179,6 +181,7 @@ func (f *file) forget(id uuid.UUID) {
 	delete(f.News, id)
 	delete(f.LastPrompted, id)
 	delete(f.Speakers, id)
+	delete(f.Askers, id)
 	if f.Settings.Sessions = maps.Clone(f.Settings.Sessions); f.Settings.Sessions != nil {
 		delete(f.Settings.Sessions, id)
 	}
@@ -216,6 +219,9 @@ func (c *Store) Rehome(from, to address.Conversation) error {
 			for _, one := range all {
 				f.noteSpeaker(id, one)
 			}
+		}
+		for id, one := range old.Askers {
+			f.Askers[id] = one
 		}
 		for id, sent := range old.LastPrompted {
 			f.notePrompt(id, sent)
@@ -285,6 +291,9 @@ func (f file) clone() file {
 	}
 	if f.Speakers = maps.Clone(f.Speakers); f.Speakers == nil {
 		f.Speakers = make(map[uuid.UUID][]int64)
+	}
+	if f.Askers = maps.Clone(f.Askers); f.Askers == nil {
+		f.Askers = make(map[uuid.UUID]int64)
 	}
 	if f.LastPrompted = maps.Clone(f.LastPrompted); f.LastPrompted == nil {
 		f.LastPrompted = make(map[uuid.UUID]time.Time)

@@ -61,6 +61,7 @@ type Entry struct {
 	Text                 string               `json:"text,omitempty"`      // the normalized prompt, as its writer has it
 	Class                talk.PromptClass     `json:"class,omitempty"`     // how its receipt is proven
 	Typing               *talk.Mark           `json:"typing,omitempty"`
+	Aside                *Aside               `json:"aside,omitempty"`    // in Asked: nobody has sent it to the agent yet
 	Repeated             bool                 `json:"repeated,omitempty"` // pasted a second time, because the first paste was missing
 
 	Stale    bool        `json:"stale,omitempty"`    // it waited while ccbot was away for too long, and no person was asked yet
@@ -83,6 +84,13 @@ type Entry struct {
 	ReportedEdit string `json:"reported_edit,omitempty"`
 
 	unknown keepjson.Unknown // fields of a later program; they survive a rewrite
+}
+
+// Aside describes a text that people wrote while the agent asked something, and that may be for each
+// other. They are asked about it when the request has an outcome.
+type Aside struct {
+	Request string `json:"request"`
+	Replies bool   `json:"replies,omitempty"` // it answers the request's message, and may become the reason of a denial
 }
 
 // plain has Entry's fields without its methods, for the standard encoding.

@@ -57,8 +57,12 @@ func (s Sessions) Keep(ctx context.Context, session uuid.UUID, key string) error
 	return s.Prompts.Keep(ctx, session, key)
 }
 
-// Withdraw is talk.PromptEdits.Withdraw with a later number.
+// Withdraw is talk.PromptEdits.Withdraw with a later number. A text that was kept aside is in no queue
+// yet, and is finished.
 func (s Sessions) Withdraw(ctx context.Context, session uuid.UUID, key string) error {
+	if e, err := s.Entries.Load(key); err == nil && e.State == inbox.Asked && e.Aside != nil {
+		return s.Entries.FinishIn(key, inbox.Asked)
+	}
 	n, err := s.Entries.NextNumber()
 	if err != nil {
 		return err
@@ -164,7 +168,7 @@ func (o Prompts) offer(ctx context.Context, session uuid.UUID, key string, to fu
 		if e.State == inbox.Asked { // the question ended its last offer
 			e.Number = 0
 		}
-		e.State, e.Session, e.Machine, e.Owned, e.Stale, e.Reported = inbox.Held, session, on, false, false, nil
+		e.State, e.Session, e.Machine, e.Owned, e.Stale, e.Reported, e.Aside = inbox.Held, session, on, false, false, nil, nil
 		e.Place, e.Asks = o.Home(*e, session)
 		return nil
 	})
@@ -205,6 +209,7 @@ func (o Prompts) restore(before, offered inbox.Entry, session uuid.UUID) error {
 			return inbox.ErrUnchanged
 		}
 		now.State, now.Session, now.Machine, now.Stale, now.Reported, now.Number = before.State, before.Session, before.Machine, before.Stale, before.Reported, 0
+		now.Aside = before.Aside
 		return nil
 	})
 	if err == nil || refusal.Is(err, refusal.NotFound) { // the agent has it

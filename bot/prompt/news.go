@@ -39,7 +39,7 @@ func (p *Prompts) onNews(ctx context.Context, r port.Session, n news.News) error
 		}
 		return replyUnder(ctx, p, n.Prompt, r, func(e inbox.Entry) error { return p.ask(ctx, facts{Reason: why}, e, r) })
 	case news.Typed: // with it the session may have moved to the prompt's place
-		return errors.Join(p.book.OnShown(r), reactTo(ctx, p, n.Prompt, r, chat.ReactionTyped))
+		return errors.Join(p.noteAsker(n.Prompt, r), p.book.OnShown(r), reactTo(ctx, p, n.Prompt, r, chat.ReactionTyped))
 	case news.Delivered:
 		return errors.Join(dropNeeds(p, n.Key, r), reactTo(ctx, p, n.Prompt, r, chat.ReactionReceived))
 	case news.TakenBack:
@@ -51,6 +51,16 @@ func (p *Prompts) onNews(ctx context.Context, r port.Session, n news.News) error
 		return p.recount(ctx, r.ID)
 	}
 	return nil
+}
+
+// noteAsker stores whose turn a typed prompt begins; nobody's if that cannot be known.
+func (p *Prompts) noteAsker(about talk.Prompt, r port.Session) error {
+	by := int64(0)
+	e, err := p.Entries.Load(about.Key)
+	if m := sentOn(e); err == nil && m != nil {
+		by = m.From.ID
+	}
+	return p.book.NoteAsker(e.Conversation, r.ID, by)
 }
 
 // replyUnder reports, under a prompt, its progress. A prompt that has left needs no news.

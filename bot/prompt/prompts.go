@@ -176,7 +176,7 @@ func (p *Prompts) takeFor(ctx context.Context, in chat.Incoming, r port.Session,
 	e.Refers = in.Refers
 	e.Session, e.Conversation, e.MessageID, e.Sent = r.ID, in.To, in.MessageID, in.Sent.UTC()
 	e.State, e.Text, e.Class, e.Files, e.Folder, e.Spoken = inbox.Accepted, typed, class, got.names, got.folder, got.spoken
-	e.Speaker = p.speaker(e, r)
+	e.Speaker, e.Aside = p.speaker(e, r), p.aside(in, e, r)
 	p.Chat.React(ctx, in.To, in.MessageID, chat.ReactionStored)
 	if r.ID != uuid.Nil {
 		_, reply, _ := p.book.Answered(in.Message)
@@ -208,6 +208,8 @@ func (p *Prompts) takeFor(ctx context.Context, in chat.Incoming, r port.Session,
 		err = p.wait(ctx, facts{Reason: spoken}, e, r)
 	case p.book.MayEnter(in.To, r) != nil:
 		err = p.wait(ctx, facts{Reason: border}, e, r)
+	case e.Aside != nil:
+		err = p.keepAside(ctx, e)
 	default:
 		if err = p.hold(ctx, e, r); err == nil && in.ReplyTo != 0 && !p.book.IsCurrent(in.To, r) {
 			if err = p.Chosen(ctx, in.To, r.ID); refusal.Is(err, refusal.Unreachable) || refusal.MachineOf(err) != "" {
@@ -442,6 +444,35 @@ func (p *Prompts) speaker(e inbox.Entry, r port.Session) string {
 		return ""
 	}
 	return quotation.Speaker(m.From)
+}
+
+// aside describes a text that may be no prompt, in a group in which several people write: it replies
+// to a permission or a plan, or was written while the agent asks something, and not by the person
+// whose turn it is. A command, and what a person has sent to the agent with the name of the bot
+// alone, is a prompt.
+func (p *Prompts) aside(in chat.Incoming, e inbox.Entry, r port.Session) *inbox.Aside {
+	m := sentOn(e)
+	if m == nil || e.Refers || e.Class != talk.ClassPlain || len(p.book.PeopleOf(in.To.ChatID)) < 2 {
+		return nil
+	}
+	if request, denies := p.Texts.Requests.Replied(in.To, in.ReplyTo); request != "" {
+		return &inbox.Aside{Request: request, Replies: denies}
+	}
+	request, _, _ := p.Texts.Requests.OpenRequest(r.ID, in.To)
+	if request == "" || p.book.AskerOf(r.ID) == m.From.ID {
+		return nil
+	}
+	return &inbox.Aside{Request: request}
+}
+
+// keepAside keeps a text out of the queue until the request has an outcome and a person decides.
+func (p *Prompts) keepAside(ctx context.Context, e inbox.Entry) error {
+	e.State = inbox.Asked
+	if err := p.save(e); err != nil {
+		return err
+	}
+	p.Chat.At("text-kept-aside")
+	return p.Texts.Aside(ctx, e)
 }
 
 // ErrBlank is returned if nothing of a text can be typed.

@@ -332,7 +332,7 @@ func (p *Prompts) wait(ctx context.Context, why facts, e inbox.Entry, r port.Ses
 			return err
 		}
 	}
-	e.State, e.Stale, e.Reported, e.Typing = inbox.Asked, false, nil, nil
+	e.State, e.Stale, e.Reported, e.Typing, e.Aside = inbox.Asked, false, nil, nil, nil
 	if err := p.save(e); err != nil || !shares {
 		return err
 	}

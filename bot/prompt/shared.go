@@ -75,7 +75,7 @@ func unasked(p *Prompts, to address.Conversation, session uuid.UUID) ([]inbox.En
 	all, err := p.Entries.List()
 	return slices.DeleteFunc(all, func(e inbox.Entry) bool {
 		_, own := p.cards.Get(e.Key)
-		return own || e.State != inbox.Asked || e.Session != session || e.Conversation != to || p.Planned(e.Key) || p.Texts.Asks(e.Key)
+		return own || e.State != inbox.Asked || e.Aside != nil || e.Session != session || e.Conversation != to || p.Planned(e.Key) || p.Texts.Asks(e.Key)
 	}), err
 }
 

@@ -162,6 +162,8 @@ func reasonLeft(e inbox.Entry, r port.Session, known bool) reason {
 		return ""
 	case !known:
 		return homeless
+	case e.Aside != nil: // its list asks, see textlist
+		return ""
 	case !r.State.Live() && !r.Resumable:
 		return gone
 	case !r.State.Live():

@@ -36,6 +36,8 @@ type stopped struct {
 	By     int64     `json:"by,omitempty"`      // who has stopped the session; 0: nobody in the chat
 	Turn   bool      `json:"turn,omitempty"`    // the stop ended a turn
 	GoesOn string    `json:"goes_on,omitempty"` // what ran on after it, in words
+
+	Aside bool `json:"aside,omitempty"` // no stop took them back: they were kept aside while the agent asked
 }
 
 // stopTTL is the time in which a turn ends after the stop that was made for it.
@@ -52,7 +54,7 @@ type text struct {
 // earlier stop comes again below all messages.
 func (l *Lists) Stop(ctx context.Context, e inbox.Entry, r port.Session, work string) error {
 	defer l.stopped.Hold()()
-	c, open := of(l.stopped, r.ID, e.Conversation)
+	c, open := l.listOf(r.ID, e.Conversation, false)
 	show := l.stopped.Show
 	if !slices.ContainsFunc(c.Payload.Texts, func(t text) bool { return t.Key == e.Key }) {
 		c.Payload.Texts = append(c.Payload.Texts, text{e.Key, e.State != inbox.Held})
@@ -79,7 +81,7 @@ func (l *Lists) Stop(ctx context.Context, e inbox.Entry, r port.Session, work st
 		return 1
 	})
 	was := e
-	e.State, e.Stale, e.Reported, e.Typing = inbox.Asked, false, nil, nil
+	e.State, e.Stale, e.Reported, e.Typing, e.Aside = inbox.Asked, false, nil, nil, nil
 	texts, _, err := l.undecided(c.Payload, e)
 	if err != nil {
 		return err
@@ -150,7 +152,7 @@ func (l *Lists) isOfLastStop(session uuid.UUID, at time.Time) bool {
 // that stop is open, or a person has sent a prompt since.
 func (l *Lists) Stopped(ctx context.Context, r port.Session, to address.Conversation, s chat.Stop) (shown bool, err error) {
 	defer l.stopped.Hold()()
-	c, open := of(l.stopped, r.ID, to)
+	c, open := l.listOf(r.ID, to, false)
 	since := cmp.Or(s.At, l.Chat.Now()).Sub(c.Payload.At)
 	if !open || c.Content.Needs == "" || since < -time.Second || since > stopTTL || !l.isOfLastStop(r.ID, c.Payload.At) {
 		return false, nil
@@ -226,7 +228,11 @@ func (l *Lists) drawStopped(ctx context.Context, key string, sent, dropped int, 
 	}
 	c.Payload.Sent, c.Payload.Dropped, c.Payload.Decided = c.Payload.Sent+sent, c.Payload.Dropped+dropped, by
 	if len(texts) == 0 {
-		return l.stopped.Close(ctx, key, chat.Lines(became(p, r, c.Payload.Sent, c.Payload.Dropped), l.Chat.By(c.Content.To, by)))
+		last := became(p, r, c.Payload.Sent, c.Payload.Dropped)
+		if c.Payload.Aside {
+			last = becameAside(p, r, c.Payload.Sent, c.Payload.Dropped)
+		}
+		return l.stopped.Close(ctx, key, chat.Lines(last, l.Chat.By(c.Content.To, by)))
 	}
 	c.Payload.write(&c.Content, p, r, texts, l.Chat.By(c.Content.To, c.Payload.By))
 	return l.stopped.Show(ctx, key, c.Content, c.Payload)
@@ -242,6 +248,10 @@ func (s *stopped) write(l *card.Content, p chat.Phrases, r port.Session, texts [
 	s.Texts = slices.DeleteFunc(s.Texts, func(t text) bool {
 		return !slices.ContainsFunc(texts, func(e inbox.Entry) bool { return e.Key == t.Key })
 	})
+	if s.Aside {
+		s.writeAside(l, p, r, texts)
+		return
+	}
 	for i, t := range s.Texts {
 		if t.Interrupted && len(texts) > 1 {
 			texts[i].Text = p.Say(i18n.Named, i18n.Args{"What": p.Say(i18n.TextInterrupted), "Said": texts[i].Text})
@@ -297,7 +307,7 @@ func (l *Lists) tapStopped(_ context.Context, t chat.Tap, was stopped) (chat.Ans
 	if key == "" {
 		keys = each.As(was.Texts, func(t text) string { return t.Key })
 	}
-	drop := word == string(i18n.ButtonDrop) || word == string(i18n.ButtonDropAll)
+	drop := slices.Contains([]i18n.Key{i18n.ButtonDrop, i18n.ButtonDropAll, i18n.ButtonNotForAgent}, i18n.Key(word))
 	return chat.Do(func(ctx context.Context) error {
 		done, r := 0, l.session(t.Card.Session)
 		err := l.during(t.Card.Key, func() (err error) {

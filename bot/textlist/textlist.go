@@ -43,6 +43,12 @@ type Requests interface {
 	// DecideWith answers a request with a prompt, or denies it with the prompt as the reason. The
 	// prompt leaves its queue before the agent gets it. chat.IsGone: it is too late for that.
 	DecideWith(ctx context.Context, request string, with inbox.Entry, by int64, answer bool) error
+	// Replied returns the open permission or plan that a message shows; denies reports whether a text
+	// may be the reason of its denial.
+	Replied(to address.Conversation, message int) (request string, denies bool)
+	// IsOpen reports whether a person may decide a request, and HasOutcome whether it has ended.
+	IsOpen(request string) bool
+	HasOutcome(request string) bool
 }
 
 // Deps holds the dependencies of Lists.
@@ -65,13 +71,14 @@ type Lists struct {
 
 	mu    sync.Mutex
 	stops map[uuid.UUID]stop // of people, the last of each session, for stopTTL
+	aside sync.Mutex         // held while texts that were kept aside are asked about, so that each is once
 	busy  map[string]int     // taps under way, by the key of their list: the list is drawn when they end
 }
 
 // The kinds of the cards.
 const (
 	waitingKind = "texts-waiting"
-	stoppedKind = "texts-stopped"
+	stoppedKind = "texts-stopped" // also of those that were kept aside
 )
 
 // New returns the lists of a chat.
@@ -101,9 +108,11 @@ func (l *Lists) Update(ctx context.Context, session uuid.UUID) error {
 	return l.update(ctx, func(of uuid.UUID) bool { return of == session })
 }
 
-// Tidy draws all lists again: texts were settled while no ccbot ran, or a question was answered.
+// Tidy draws all lists again: texts were settled while no ccbot ran, or a question was answered. It
+// asks about the texts that were kept aside until then.
 func (l *Lists) Tidy(ctx context.Context) {
-	if err := l.update(ctx, func(uuid.UUID) bool { return true }); err != nil {
+	err := l.update(ctx, func(uuid.UUID) bool { return true })
+	if err = errors.Join(err, l.askAside(ctx)); err != nil {
 		l.Chat.Log.Error("question_not_closed", logkey.Error, err)
 	}
 }
@@ -172,9 +181,14 @@ func Lines(p chat.Phrases, texts []inbox.Entry) render.Text {
 	if len(texts) < 2 {
 		return render.Text{}
 	}
+	return numbered(p, texts, 0, len(texts))
+}
+
+// numbered are the first lines of texts, which are n of a list from a place on.
+func numbered(p chat.Phrases, texts []inbox.Entry, at, n int) render.Text {
 	var all []string
 	for i, e := range texts[:min(len(texts), mostShown)] {
-		all = append(all, number(i, len(texts))+chat.Head(firstLine(e.Text), shownChars))
+		all = append(all, number(at+i, n)+chat.Head(firstLine(e.Text), shownChars))
 	}
 	if more := len(texts) - mostShown; more > 0 {
 		all = append(all, p.Words.Say(i18n.AndMore, i18n.Args{"Count": more}))

@@ -44,11 +44,11 @@ func (l *Lists) Held(ctx context.Context, to address.Conversation, session uuid.
 	defer l.waiting.Hold()()
 	c, open := of(l.waiting, session, to)
 	texts, err := l.held(l.session(session), to)
-	if err != nil || len(texts) == 0 && !open {
+	if err != nil || texts.count() == 0 && !open {
 		return err
 	}
 	if !open {
-		c.Content.ReplyTo = texts[len(texts)-1].MessageID
+		c.Content.ReplyTo = slices.MaxFunc(slices.Concat(texts.queued, texts.aside), func(a, b inbox.Entry) int { return a.MessageID - b.MessageID }).MessageID
 	}
 	if now.Phase.Waiting() && now.What != "" {
 		c.Payload.Tool = now.What
@@ -81,19 +81,19 @@ func (l *Lists) drawWaiting(ctx context.Context, key string) error {
 
 // showWaiting shows a list, or ends it: its request is settled, or nothing waits. While a person's
 // decision is carried out, the list stays: its end shows the result.
-func (l *Lists) showWaiting(ctx context.Context, c card.Card[waiting], texts []inbox.Entry) error {
+func (l *Lists) showWaiting(ctx context.Context, c card.Card[waiting], texts held) error {
 	if l.isBusy(c.Key) {
 		return nil
 	}
 	r, p := l.session(c.Content.Session), l.Chat.In(c.Content.To)
 	request, tool, answers := l.Requests.OpenRequest(r.ID, c.Content.To)
 	switch {
-	case len(texts) == 0, request == "" && c.Payload.Request != "":
-		return l.waiting.Close(ctx, c.Key, waited(p, r, len(texts)))
+	case texts.count() == 0, request == "" && c.Payload.Request != "":
+		return l.waiting.Close(ctx, c.Key, waited(p, r, len(texts.queued)+l.keptAside(c.Payload.Keys)))
 	case request != "":
 		c.Payload.Request, c.Payload.Tool, c.Payload.Answers = request, tool, answers
 	}
-	c.Payload.Keys = each.As(texts, func(e inbox.Entry) string { return e.Key })
+	c.Payload.Keys = each.As(slices.Concat(texts.queued, texts.aside), func(e inbox.Entry) string { return e.Key })
 	c.Content.Text, c.Content.Options = c.Payload.draw(p, r, texts)
 	return l.waiting.Show(ctx, c.Key, c.Content, c.Payload)
 }
@@ -127,33 +127,57 @@ func waited(p chat.Phrases, r port.Session, n int) render.Text {
 	return p.Text(i18n.TextsWaited, i18n.Args{"Count": n, "Name": r.Name})
 }
 
-// held are the texts of a conversation that wait in the queue of a session, in their order.
-func (l *Lists) held(r port.Session, to address.Conversation) ([]inbox.Entry, error) {
+// held are the texts of a conversation that wait for a session.
+type held struct {
+	queued []inbox.Entry // in their order
+	aside  []inbox.Entry // kept aside for an open request
+}
+
+func (h held) count() int { return len(h.queued) + len(h.aside) }
+
+func (l *Lists) held(r port.Session, to address.Conversation) (h held, err error) {
 	all, err := l.Entries.List()
-	all = slices.DeleteFunc(all, func(e inbox.Entry) bool {
-		return e.Session == uuid.Nil || e.Session != r.ID || e.State != inbox.Held || e.Conversation != to
-	})
-	inOrder(r, all)
-	return all, err
+	for _, e := range all {
+		switch {
+		case e.Session == uuid.Nil || e.Session != r.ID || e.Conversation != to:
+		case e.State == inbox.Held:
+			h.queued = append(h.queued, e)
+		case isAside(e) && l.Requests.IsOpen(e.Aside.Request):
+			h.aside = append(h.aside, e)
+		}
+	}
+	inOrder(r, h.queued)
+	return h, err
 }
 
 const showOption = "show"
 
-// draw is a list and its buttons. A command, or a line for the shell, is no reason.
-func (w waiting) draw(p chat.Phrases, r port.Session, texts []inbox.Entry) (render.Text, [][]card.Option) {
+// draw is a list and its buttons. A command, or a line for the shell, is no reason, and neither is what
+// people say to each other without a reply to the request.
+func (w waiting) draw(p chat.Phrases, r port.Session, texts held) (render.Text, [][]card.Option) {
 	head := p.Text(i18n.HeldDialog, i18n.Args{"Name": r.Name})
 	if w.Tool != "" {
 		head = p.Text(i18n.HeldAsk, i18n.Args{"Name": r.Name, "What": p.AskedText(w.Tool)})
 	}
-	text := chat.Lines(head, render.Plain(p.Words.Say(i18n.TextsQueued, i18n.Args{"Count": len(texts)})), Lines(p, texts))
+	queued, all := len(texts.queued), texts.count()
+	text := head
+	if queued > 0 {
+		text = chat.Lines(text, render.Plain(p.Words.Say(i18n.TextsQueued, i18n.Args{"Count": queued})))
+	}
+	if all > 1 {
+		text = chat.Lines(text, numbered(p, texts.queued, 0, all))
+	}
+	if len(texts.aside) > 0 {
+		text = chat.Lines(text, render.Plain(p.Words.Say(i18n.AsideKept)), numbered(p, signed(p, texts.aside), queued, all))
+	}
 	options := [][]card.Option{{p.Option(i18n.ButtonShowQuestion, showOption, outbox.Primary)}}
-	for i, e := range texts[:min(len(texts), mostShown)] {
-		if w.Request == "" || e.Class != talk.ClassPlain {
+	for i, e := range slices.Concat(texts.queued, texts.aside)[:min(all, mostShown)] {
+		if w.Request == "" || e.Class != talk.ClassPlain || e.Aside != nil && !e.Aside.Replies {
 			continue
 		}
-		before := number(i, len(texts))
+		before := number(i, all)
 		row := []card.Option{option(p, before, i18n.ButtonDenyWith, e.Key, outbox.Danger)}
-		if w.Answers {
+		if w.Answers && e.Aside == nil {
 			row = slices.Insert(row, 0, option(p, before, i18n.ButtonAnswerWith, e.Key, outbox.Success))
 		}
 		options = append(options, row)
@@ -169,8 +193,11 @@ func (l *Lists) tapWaiting(ctx context.Context, t chat.Tap, was waiting) (chat.A
 	word, key, _ := strings.Cut(t.Card.Option, ":")
 	e, err := l.Entries.Load(key)
 	request, _, _ := l.Requests.OpenRequest(t.Card.Session, t.To)
+	if err == nil && isAside(e) { // it replied to one of several
+		request, was.Request = e.Aside.Request, e.Aside.Request
+	}
 	switch {
-	case chat.IsGone(err), err == nil && (e.State != inbox.Held || request != was.Request):
+	case chat.IsGone(err), err == nil && (e.State != inbox.Held && !isAside(e) || request != was.Request):
 		return chat.Answer{Text: l.Chat.In(t.To).Say(i18n.StaleButton)}, l.drawWaiting(ctx, t.Card.Key)
 	case err != nil:
 		return chat.Answer{}, err
@@ -194,8 +221,8 @@ func (l *Lists) decideWith(ctx context.Context, t chat.Tap, was waiting, e inbox
 		}
 		said = chat.Lines(said, l.Chat.By(t.To, t.From))
 		defer l.waiting.Hold()()
-		rest, err := l.held(r, t.To)
-		if rest = slices.DeleteFunc(rest, func(o inbox.Entry) bool { return o.Key == e.Key }); len(rest) > 0 {
+		texts, err := l.held(r, t.To)
+		if rest := slices.DeleteFunc(texts.queued, func(o inbox.Entry) bool { return o.Key == e.Key }); len(rest) > 0 {
 			said = chat.Lines(said, became(p, r, len(rest), 0))
 		}
 		return errors.Join(err, l.waiting.Close(ctx, t.Card.Key, said))
