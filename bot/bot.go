@@ -95,6 +95,7 @@ type Config struct {
 	VoiceConfirm  bool    // the words of a recording are shown before they are typed
 	Steps         turn.Steps
 	IdleAfter     time.Duration // after which an idle session is archived; 0: never
+	HoldFor       time.Duration // the longest limit at whose end the texts that it holds are sent; 0: any
 	RemindAfter   time.Duration // after which an unanswered question comes again; 0: never
 }
 
@@ -200,8 +201,9 @@ func (b *Bot) Features() []chat.Feature {
 		Opened: asked, OnEnd: func(ctx context.Context) { b.Prompts.Tidy(ctx) }})
 	b.Asking = questions.New(questions.Deps{Chat: c, Pins: b.Sender, RemindAfter: b.RemindAfter, Halt: s.Halt,
 		Kinds: map[string]questions.Kind{ask.CardKind: ask.Stops{Requests: b.Requests}, dialog.CardKind: dialogs}})
-	limits := limit.New(c, b.Entries, s, s.Brief, b.ContinueText, func() { b.Informer.Wake() })
-	b.Idle = idle.New(c, s, s.Inspect, limits.Planned)
+	limits := limit.New(c, b.Entries, s, s.Brief, b.ContinueText, func() { b.Informer.Wake() },
+		func(ctx context.Context) (time.Duration, error) { return b.Prompts.AfterLimits(ctx) })
+	b.Idle = idle.New(c, s, s.Inspect, func(id uuid.UUID) bool { return limits.Planned(id) || b.Prompts.Holds(id) })
 	texts := textlist.New(textlist.Deps{Chat: c, Queue: s, Entries: b.Entries, Changes: b.Entries, Requests: b.Requests,
 		Chosen: b.Asking.Chosen, Resume: resume})
 	b.Hosts, b.Budget = hosts.New(c, b.Fleet, hosts.Texts{Count: func(machine string) int { return len(b.Prompts.For(machine)) },
@@ -221,7 +223,8 @@ func (b *Bot) Features() []chat.Feature {
 		ResumeOnStart: b.ResumeOnStart, Together: b.Resumer.Together.Show})
 	b.Prompts = prompt.New(prompt.Deps{Chat: c, Queue: s, Entries: b.Entries, Texts: texts, Sessions: b.Resumer, Lost: b.Reports,
 		Attachments: &attachment.Attachments{Chat: c, Files: b.Received, Downloader: b.Downloader, Voice: b.Voice},
-		Confirm:     b.VoiceConfirm, Chosen: b.Asking.Chosen, Planned: limits.Has, Run: b.run})
+		Confirm:     b.VoiceConfirm, Chosen: b.Asking.Chosen, Planned: limits.Has, Run: b.run,
+		Limits: limits, Work: s.Brief, Longest: b.HoldFor})
 	queues := waiting.New(c, load, s, s.Inspect, b.Prompts.Discard, b.Asking.Again, texts.StopBegins)
 	b.Topics = topics.New(topics.Deps{Chat: c, Telegram: b.Sender, Rename: s.Rename,
 		Threaded: func() bool { return b.Threaded }, AskEnd: b.Resumer.AskEnd, KeepOpen: b.Resumer.KeepOpen})

@@ -21,6 +21,7 @@ func TestRealP4_CodexFullContext(t *testing.T) {
 	assert.Contains(t, limited.Text, "It can continue at ")
 
 	full := w.say("full")
+	w.tap(w.offered(full, "Send now"), "Send now")
 	assert.Contains(t, w.hear(full, "no longer fits into the model's context").Text, "begin a new one with /new")
 	w.tap(w.offered(full, "Compact"), "Compact")
 	w.until("Codex has compacted", func() bool { return strings.Contains(w.tmux("capture-pane", "-p", "-t", "=ccbot:=cx"), "ompacted") })

@@ -69,6 +69,8 @@ func TestRealStopCancelsWaitForLimit(t *testing.T) {
 	w.hear(w.say("/stop"), "work is interrupted")
 	w.until("it does not go on", func() bool { return !continues() })
 	w.hear(w.say("/stop"), "nothing to stop")
-	w.hear(w.say("say fine"), "fine")
+	held := w.say("say fine")
+	w.tap(w.offered(held, "Send now"), "Send now")
+	w.hear(held, "fine")
 	w.stop()
 }

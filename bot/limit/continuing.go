@@ -24,6 +24,7 @@ import (
 	"ccbot/internal/pause"
 	"ccbot/internal/sysfault"
 	"ccbot/port"
+	"ccbot/port/news"
 	"ccbot/port/refusal"
 	"ccbot/port/talk"
 )
@@ -57,6 +58,7 @@ type Continuing struct {
 	cards   chat.Cards[plan]
 	wake    chan struct{}
 	planned func() // is called after a prompt was planned, or is no longer
+	texts   func(ctx context.Context) (again time.Duration, err error)
 	text    string // of the prompt; empty: a sentence in the language of the chat
 
 	reached []plan // limits that no card shows yet; guarded by listing
@@ -86,14 +88,30 @@ func (p plan) name() string { return fmt.Sprintf("%s-%d", p.Session, p.Until.Uni
 
 // New returns the Continuing of a chat. work returns a session's known work without running git.
 // text is the prompt that continues a session; if it is empty, the chat's language has one.
-// planned is called after a prompt was planned, or is no longer.
-func New(c *chat.Chat, e Entries, q offer.Queue, work func(ctx context.Context, id uuid.UUID) (port.Work, error), text string, planned func()) *Continuing {
-	return &Continuing{planned: planned, chat: c, entries: e, queue: q, work: work, text: text, cards: chat.NewCards[plan](c, continuingKind).Asking(), wake: make(chan struct{}, 1)}
+// planned is called after a prompt was planned, or is no longer. texts sends what people have written
+// during a limit, after the planned prompt, and returns when it has to be called again.
+func New(c *chat.Chat, e Entries, q offer.Queue, work func(ctx context.Context, id uuid.UUID) (port.Work, error), text string, planned func(),
+	texts func(ctx context.Context) (again time.Duration, err error)) *Continuing {
+	return &Continuing{planned: planned, texts: texts, chat: c, entries: e, queue: q, work: work, text: text, cards: chat.NewCards[plan](c, continuingKind).Asking(), wake: make(chan struct{}, 1)}
 }
 
 // Feature describes the feature to the dispatcher.
 func (l *Continuing) Feature() chat.Feature {
-	return chat.Feature{Name: "limit", Cards: map[string]chat.OnTap{continuingKind: l.cards.OnTap(l.tap)}, OnItem: l.item, Run: l.run}
+	return chat.Feature{Name: "limit", Cards: map[string]chat.OnTap{continuingKind: l.cards.OnTap(l.tap)}, OnItem: l.item, OnNews: l.news, Run: l.run}
+}
+
+// Changed has the texts looked at that limits hold.
+func (l *Continuing) Changed() {
+	l.planned()
+	pause.Poke(l.wake)
+}
+
+// news has the texts looked at whose session has ended.
+func (l *Continuing) news(_ context.Context, _ port.Session, n news.News) error {
+	if news.IsEnd(n) {
+		pause.Poke(l.wake)
+	}
+	return nil
 }
 
 // Planned reports whether a prompt is planned for a session, which therefore is not idle.
@@ -111,6 +129,9 @@ func (l *Continuing) Has(prompt string) bool {
 // item handles an item of a transcript.
 func (l *Continuing) item(session uuid.UUID, item talk.Item) {
 	f := item.Failed
+	if item.Kind == talk.Text && !item.Sidechain { // an answer ends a limit
+		pause.Poke(l.wake)
+	}
 	if item.Sidechain || item.Meta || f.Phase != talk.PhaseLimited || !f.Until.After(l.chat.Now()) {
 		return
 	}
@@ -169,7 +190,12 @@ func (l *Continuing) run(ctx context.Context) error {
 				}
 			}
 		}
-		pause.Until(ctx, wait, l.wake)
+		again, err := l.texts(ctx)
+		if err != nil {
+			l.chat.Log.Warn("limit_not_continued", logkey.Error, err)
+			again = faultInterval
+		}
+		pause.Until(ctx, min(wait, again), l.wake)
 	}
 	return nil
 }

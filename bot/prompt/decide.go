@@ -38,6 +38,7 @@ var (
 	useAsPrompt   = answer{i18n.ButtonUseAsPrompt, "", i18n.SentAgain}
 	runCommand    = answer{i18n.ButtonCommand, outbox.Primary, i18n.TakenAsCommand}
 	sendUnchanged = answer{i18n.ButtonSendToAgent, "", i18n.SentAgain}
+	sendHeldNow   = answer{i18n.ButtonSendNow, outbox.Primary, i18n.SentAgain}
 	takeBack      = answer{i18n.ButtonTakeBack, "", i18n.TakenBackLater}
 	dropIt        = answer{i18n.ButtonDrop, "", i18n.Dropped}
 )
@@ -66,6 +67,9 @@ func (p *Prompts) decide(ctx context.Context, a answer, e inbox.Entry, r port.Se
 		if err := p.book.EnterAgreed(ctx, e.Conversation, r, by); err != nil {
 			return err
 		}
+		if why, is := p.limit(ctx, e, r); is {
+			return p.holdAgreed(ctx, why, e, r)
+		}
 		return p.Queue.Queue(ctx, r.ID, e.Key)
 	case sendTo:
 		shown := e.Spoken
@@ -85,10 +89,15 @@ func (p *Prompts) decide(ctx context.Context, a answer, e inbox.Entry, r port.Se
 		if p.book.MayEnter(e.Conversation, r) != nil {
 			return p.askBorder(ctx, e, r)
 		}
-		if err := p.book.Follow(ctx, e.Conversation, r); err != nil {
-			return err
+		if why, is := p.limit(ctx, e, r); is {
+			return p.holdAgreed(ctx, why, e, r)
 		}
-		return p.Queue.Queue(ctx, r.ID, e.Key)
+		return p.queue(ctx, e, r)
+	case sendHeldNow:
+		if p.book.MayEnter(e.Conversation, r) != nil {
+			return p.askBorder(ctx, e, r)
+		}
+		return p.queue(ctx, e, r)
 	case resumeAndSend: // even if the resume asks about writers first, the prompt waits in the queue
 		if err := fit(ctx, p, &e, r); err != nil {
 			return err
@@ -110,6 +119,14 @@ func (p *Prompts) decide(ctx context.Context, a answer, e inbox.Entry, r port.Se
 		return p.Entries.FinishIn(e.Key, e.State)
 	}
 	return nil
+}
+
+// queue queues a prompt for its session, which is shown where the prompt was written.
+func (p *Prompts) queue(ctx context.Context, e inbox.Entry, r port.Session) error {
+	if err := p.book.Follow(ctx, e.Conversation, r); err != nil {
+		return err
+	}
+	return p.Queue.Queue(ctx, r.ID, e.Key)
 }
 
 // askBorder makes a prompt wait until a person agrees that its session comes into the group. The

@@ -72,6 +72,9 @@ func (p *Prompts) Edited(ctx context.Context, in chat.Incoming, m *models.Messag
 			e.Text = typed
 			return p.redraw(ctx, c, e)
 		}
+		if e.State == inbox.Asked { // the question of another text may show it
+			return errors.Join(redrawShared(ctx, p, e.Conversation), p.Texts.Update(ctx, e.Session))
+		}
 		return p.Texts.Update(ctx, e.Session)
 	}
 	return err

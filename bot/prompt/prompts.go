@@ -94,6 +94,13 @@ type Deps struct {
 	Chosen func(ctx context.Context, from outbox.Conversation, session uuid.UUID) error
 	// Planned reports whether a prompt is sent when a limit of usage ends.
 	Planned func(prompt string) bool
+	// Limits knows the sessions that are continued when a limit ends, and calls AfterLimits.
+	Limits interface {
+		Planned(session uuid.UUID) bool
+		Changed() // a limit holds a text
+	}
+	Work    func(ctx context.Context, id uuid.UUID) (port.Work, error)
+	Longest time.Duration // that a limit holds a text without asking about it; 0: for ever
 	// Run runs a ccbot command with the text after the first word of an entry's message.
 	Run func(ctx context.Context, e inbox.Entry, by int64, command string) error
 }
@@ -183,6 +190,7 @@ func (p *Prompts) takeFor(ctx context.Context, in chat.Incoming, r port.Session,
 		p.noteTarget(e, r, reply)
 	}
 	now, _ := p.book.CurrentSession(in.To)
+	limit, isLimited := p.limit(ctx, e, r)
 	switch {
 	case in.Folder != "":
 		err = p.wait(ctx, facts{Reason: asFolder, By: in.From, File: p.Chat.Short(in.Folder)}, e, r)
@@ -210,6 +218,8 @@ func (p *Prompts) takeFor(ctx context.Context, in chat.Incoming, r port.Session,
 		err = p.wait(ctx, facts{Reason: border}, e, r)
 	case e.Aside != nil:
 		err = p.keepAside(ctx, e)
+	case isLimited:
+		err = p.holdForLimit(ctx, limit, e, r)
 	default:
 		if err = p.hold(ctx, e, r); err == nil && in.ReplyTo != 0 && !p.book.IsCurrent(in.To, r) {
 			if err = p.Chosen(ctx, in.To, r.ID); refusal.Is(err, refusal.Unreachable) || refusal.MachineOf(err) != "" {

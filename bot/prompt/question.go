@@ -6,6 +6,7 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -55,6 +56,7 @@ const (
 	held        reason = "held"      // it waits for a person in the terminal
 	away        reason = "away"      // it waits for a machine that does not answer
 	unable      reason = "unable"    // it waits for a machine that answers, and cannot keep it
+	limited     reason = "limited"   // a limit of its session holds it
 )
 
 // question describes the question for one reason.
@@ -99,6 +101,7 @@ var questions = map[reason]question{
 	scrolled:    {state: inbox.Held, says: i18n.HeldScroll, answers: []answer{leaveView}},
 	away:        {state: inbox.Held, says: i18n.HeldAway, answers: []answer{takeBack}},
 	unable:      {state: inbox.Held, says: i18n.HeldUnable, answers: []answer{takeBack}},
+	limited:     {state: inbox.Asked, says: i18n.HeldLimitAsk, answers: []answer{sendHeldNow, dropIt}},
 }
 
 // write writes the question about a prompt: what happened, and below it, as long as there are
@@ -113,6 +116,12 @@ func (a facts) write(l *card.Content, p chat.Phrases, e inbox.Entry, r port.Sess
 		says, said["Command"] = i18n.HeldElsewhere, render.Code(attach)
 	} else if a.Word != "" {
 		says = i18n.HeldWord
+	}
+	if a.holds() {
+		says, said["Until"] = i18n.HeldLimit, p.Until(a.Until)
+		if a.Long {
+			says = i18n.HeldLimitLong
+		}
 	}
 	text := p.Text(says, said)
 	switch {
@@ -230,6 +239,11 @@ type facts struct {
 	Others  string `json:"others,omitempty"`  // of a shared question: the keys of the other prompts that it shows
 	Words   string `json:"words,omitempty"`   // of a recording, which it shows
 	Turns   int    `json:"turns,omitempty"`   // of border: that the question names
+	// Of limited: the limit's end, zero if a person has to decide; the model then, if it is known; and that a person is
+	// asked at the end.
+	Until time.Time `json:"until,omitzero"`
+	Model string    `json:"model,omitempty"`
+	Long  bool      `json:"long,omitempty"`
 	// Of held: the reason, the agent's own word, the key bindings' file and the binding. Of asFolder, noFolder: the path.
 	Why     news.Wait    `json:"why,omitempty"`
 	Word    string       `json:"word,omitempty"`
@@ -253,7 +267,7 @@ func (p *Prompts) ask(ctx context.Context, why facts, e inbox.Entry, r port.Sess
 	offers := choicesFor(p, why, e.Conversation)
 	offers.away = !r.State.Live()
 	content := card.Content{To: e.Conversation, Session: r.ID, ReplyTo: e.MessageID, Options: q.options(p.Chat.In(e.Conversation), offers)}
-	if q.state != inbox.Held && why.Reason != first && !why.isPath() {
+	if q.state != inbox.Held && why.Reason != first && !why.isPath() && !why.holds() {
 		content.Needs, content.Sounds = card.Decision, p.Chat.Sounds(chat.PromptUndecided, r) && !asksAlready(p, why, e, r)
 	}
 	why.Words, why.Turns = e.Spoken, turnsAsked(why, r)

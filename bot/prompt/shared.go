@@ -28,7 +28,7 @@ const (
 // isShared reports whether one question stands for all waiting prompts of a place to a session, or
 // to none, for this reason.
 func (a facts) isShared(to address.Conversation) bool {
-	return a.Reason == nobody || a.Reason == over || a.Reason == border || a.Reason == unaddressed && to.ThreadID != 0
+	return a.Reason == nobody || a.Reason == over || a.Reason == border || a.Reason == limited || a.Reason == unaddressed && to.ThreadID != 0
 }
 
 // isSame reports whether two cards of a place ask the same, for any prompts. The reason of a
@@ -94,7 +94,7 @@ func askRest(ctx context.Context, p *Prompts, was facts, to address.Conversation
 		return err
 	}
 	r, _ := p.book.Records.Get(session)
-	asks := was.Reason == border && p.book.MayEnter(to, r) != nil
+	asks := was.Reason == border && p.book.MayEnter(to, r) != nil || was.Reason == limited
 	if was.Others = ""; r.State.Live() && !asks {
 		was = facts{Reason: left}
 		for _, e := range rest[1:] {

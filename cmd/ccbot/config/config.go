@@ -52,7 +52,7 @@ type Config struct {
 	PurgeAfter     time.Duration `env:"ARCHIVE_PURGE_AFTER" envDefault:"90d" doc:"an ended session is forgotten after this time, or later; 0: never"`
 	LoopPurge      time.Duration `env:"LOOP_PURGE_AFTER" envDefault:"30d" doc:"a loop is removed this time after its end, or later; 0: never"`
 	StaleRunning   time.Duration `env:"STALE_RUNNING_AFTER" envDefault:"30d" doc:"a start may give up a session whose agent is unknown after this time without a sign of life; 0: never"`
-	ResumeStale    time.Duration `env:"RESUME_STALE_AFTER" envDefault:"24h" doc:"of several sessions with a conversation that returned, those without a sign of life for this time do not count, and a loop that moved waits for a tap after a longer absence of ccbot; 0: all count, and loops go on"`
+	ResumeStale    time.Duration `env:"RESUME_STALE_AFTER" envDefault:"24h" doc:"of several sessions with a conversation that returned, those without a sign of life for this time do not count, and a loop that moved waits for a tap after a longer absence of ccbot; 0: all count, and loops go on. A text that a limit holds longer is asked about"`
 	OrphanGrace    time.Duration `env:"ORPHAN_GRACE" envDefault:"30s" doc:"age up to which a launch may lack its window, a start finishes a resume and spares leftovers; 0: none"`
 	ResumeOnStart  string        `env:"CCBOT_RESUME_ON_START" envDefault:"ask" doc:"after the machine or tmux went down; ask: the chat offers to resume its sessions; all: those of a reboot are resumed; continue: as all, and those seen at work continue, once; never: neither"`
 	ContinueText   string        `env:"CCBOT_CONTINUE_TEXT" doc:"the prompt of [Continue]; empty: a sentence in the language of the chat"`

@@ -212,7 +212,7 @@ func (s *system) wireChat() error {
 	}
 	s.bot = bot.New(
 		bot.Config{Lists: listsOf(s.Config), MachineName: s.Machine, StateDir: s.Dir, ResumeOnStart: s.ResumeOnStart, ContinueText: s.ContinueText, DayBudget: float64(s.BudgetDay),
-			Rich: s.Rich == "auto", Thinking: bool(s.Thinking), VoiceConfirm: s.VoiceConfirm == "on", Steps: turn.Steps(s.ShowSteps), IdleAfter: s.IdleAfter, RemindAfter: s.RemindAfter},
+			Rich: s.Rich == "auto", Thinking: bool(s.Thinking), VoiceConfirm: s.VoiceConfirm == "on", Steps: turn.Steps(s.ShowSteps), IdleAfter: s.IdleAfter, HoldFor: s.ResumeStale, RemindAfter: s.RemindAfter},
 		bot.Deps{Machine: s.machines.Machine(), Chat: c, Sender: speaks, Entries: s.inbox, Asks: s.asks, AllowedGroups: allowedGroups{s},
 			Downloader: telegram.NewDownloads(s.Token, s.APIURL, s.Proxy()), Voice: transcriber, Health: s.health, Fleet: &s.fleet})
 	s.bot.Computer.ReadAgain = s.ReadAgain
