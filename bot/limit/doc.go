@@ -6,6 +6,8 @@
 //   - The prompt is typed once, even after a kill.
 //   - The prompt is typed only if nothing has happened since the limit. If the session has ended,
 //     works again or got another prompt, the card reports that nothing was sent.
+//   - What people write during the limit goes after the prompt: package prompt holds it, and this one
+//     says when to look at it.
 //   - Sleep of the machine, or a stop of ccbot, delays the prompt but loses nothing.
 //
 // Claude Code itself continues up to two minutes after the end of a limit, unless that is turned

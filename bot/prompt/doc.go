@@ -12,6 +12,7 @@
 //   - A prompt has one question, a card, whose reason defines the text and the answers
 //     (question.go). The card closes with the outcome of the prompt, also when the prompt no longer
 //     needs an answer.
+//   - A text that a limit would make fail waits until the limit ends, and keeps its order (limited.go).
 //   - A text from a terminal comes through [CLI]: normalised and queued alike.
 //
 // It does not type, and does not order a queue. Texts that answer a request are taken before they
