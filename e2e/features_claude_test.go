@@ -130,7 +130,8 @@ func claudeStates() []feature {
 	return []feature{
 		{name: "an API error", lists: "API error", steps: []act{{say: "error 400", hears: "stopped with an error from Claude"}}},
 		{name: "API error 403", always: true, lists: "logged out", steps: []act{{say: "error 403", hears: "work is logged out"}}},
-		{name: "a used limit", account: true, lists: "limit reached until", steps: []act{{say: "limit 3600", hears: "work has reached a limit"}, {hears: "After that this can be sent"}}},
+		{name: "a used limit", account: true, lists: "limit reached until", holds: "The limit of work lasts", leaves: []act{{tap: "Send now"}},
+			steps: []act{{say: "limit 3600", hears: "work has reached a limit"}, {hears: "After that this can be sent"}}},
 		{name: "credit that is used up", lists: "API error", steps: []act{{say: "refuse Your credit balance is too low to access the Anthropic API.", hears: "Add credit"}}},
 		{name: "an API that fails again and again", steps: []act{{say: "error 500", hears: "gets an error from Claude"}, {say: "/stop", hears: "was not carried out"}}},
 		{name: "a turn without a word", lists: "working", holds: "work is working", leaves: []act{{frees: "free"}},

@@ -23,16 +23,22 @@ func TestRealStatesHaveNextStep(t *testing.T) {
 	w.env = slices.DeleteFunc(w.env, func(entry string) bool { return strings.HasPrefix(entry, "ANTHROPIC_API_KEY=") })
 	w.start()
 	w.open("work", w.dir)
+	before := ""
 	for _, tt := range []struct{ say, told, listed, phase string }{
 		{"error 401", "work is logged out: “", "work · logged out", "logged_out"},
 		{"limit 3600", "work has reached a limit: “You've hit your 5-hour limit", "work · limit reached until", "limit_reached"},
 		{"error 400", "work stopped with an error from Claude: “API Error: 400 scripted error 400", "work · API error: “400 scripted error 400”", "api_error"},
 		{"say fine", "fine", "work · idle", "idle"},
 	} {
-		w.hear(w.say(tt.say), tt.told)
+		said := w.say(tt.say)
+		if before == "limit_reached" { // a limit holds the text
+			w.tap(w.offered(said, "Send now"), "Send now")
+		}
+		w.hear(said, tt.told)
 		w.until("the record says "+tt.phase, func() bool { return w.phaseOf("work") == tt.phase })
 		assert.Equal(t, 1, w.heard(tt.told), "told once")
 		w.hear(w.say("/list"), tt.listed)
+		before = tt.phase
 	}
 	w.hear(w.say("/status"), "Memory: ")
 	w.stop()
