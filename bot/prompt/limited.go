@@ -158,7 +158,10 @@ func (p *Prompts) afterLimit(ctx context.Context, c card.Card[facts]) (again tim
 	case goes:
 		return pause.Forever, p.sendHeld(ctx, c.Payload, texts, r)
 	}
-	return min(limitPace, max(time.Second, c.Payload.Until.Sub(s.At))), nil
+	if left := c.Payload.Until.Sub(s.At); left > 0 {
+		return min(limitPace, left), nil
+	}
+	return limitPace, nil // the prompt that goes first has its own time
 }
 
 // heldTexts returns the texts of a question that still wait, oldest first.
