@@ -368,8 +368,7 @@ func TestP6_ControlClientIsTheServersProgram(t *testing.T) {
 		t.Skip("the program of a process is known by /proc alone")
 	}
 	r := private(t)
-	installed, err := exec.LookPath("tmux")
-	require.NoError(t, err)
+	installed := programtest.Require(t, "tmux")
 	program, err := os.ReadFile(installed)
 	require.NoError(t, err)
 	old := filepath.Join(r.home, "tmux")

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"path"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -151,8 +150,8 @@ func (b *Browser) Offer(p chat.Phrases, v chat.Visit) [][]card.Option {
 	all := known(append([]string{set.Dir}, set.Favourites...), in.Roots, b.chat.Book.Known())
 	var buttons []card.Option
 	for _, dir := range all[:min(len(all), firstPlaces)] {
-		name := filepath.Base(p.Short(dir))
-		if slices.ContainsFunc(all, func(other string) bool { return other != dir && filepath.Base(other) == filepath.Base(dir) }) {
+		name := path.Base(p.Short(dir))
+		if slices.ContainsFunc(all, func(other string) bool { return other != dir && path.Base(other) == path.Base(dir) }) {
 			name = p.Short(dir)
 		}
 		buttons = append(buttons, b.use(at{}, dir, chat.Tail(name, shownPath)))
