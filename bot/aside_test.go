@@ -245,3 +245,19 @@ func TestEditOfTalk(t *testing.T) {
 		assert.True(t, a.isQueued(key))
 	})
 }
+
+// TestP4_KillAfterTextIsKeptAside: the text is on disk and nobody was told. It is asked about at the
+// outcome.
+func TestP4_KillAfterTextIsKeptAside(t *testing.T) {
+	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
+		a := newAsking(t, w, "Bash", chattest.Bash)
+		w.Dies(t, "text-kept-aside", func() error { a.says(t, 0, bob, "is that safe?"); return nil })
+		a.Restart(t)
+		require.NoError(t, w.Review(t.Context(), 0))
+		w.Work(t)
+		assert.Empty(t, a.askedAside(), "the request is still open")
+		a.allows(t)
+		require.Len(t, a.askedAside(), 1)
+		assert.Contains(t, a.askedAside()[0].Text.Text, "Bob: is that safe?")
+	})
+}

@@ -114,8 +114,8 @@ func TestCrashMatrixKnowsEveryFailpoint(t *testing.T) {
 }
 
 // elsewhere are the failpoints that a test without a bot's process tries, because the stand-in of
-// the Bot API adds no bot to a group.
-var elsewhere = map[string]string{"group-allowed": "TestP8_KillAfterGroupIsAllowed",
+// the Bot API adds no bot to a group, and one person writes in this matrix.
+var elsewhere = map[string]string{"group-allowed": "TestP8_KillAfterGroupIsAllowed", "text-kept-aside": "TestP4_KillAfterTextIsKeptAside",
 	"prompt-stored": "TestP4_HandoverProperty", "prompt-renamed": "TestP4_HandoverProperty", "prompts-settled": "TestP4_HandoverProperty"}
 
 // failpoints are the names of the program's failpoints and where they stand.
