@@ -43,7 +43,7 @@ func (l *Loops) drawList(ctx context.Context, visit chat.Visit) (chat.Screen, er
 	if v.Loop != uuid.Nil {
 		return l.drawOne(ctx, w, v, visit.To)
 	}
-	all, err := l.Loops.All(ctx)
+	all, err := l.read(ctx)
 	if refusal.Lacks(err, "") {
 		return chat.Screen{}, err
 	}

@@ -112,9 +112,18 @@ func OfLoop(all port.Loops) func(ctx context.Context, dir string) bool {
 	}
 }
 
+// read returns all loops.
+func (l *Loops) read(ctx context.Context) ([]port.Loop, error) {
+	all, err := l.Loops.All(ctx)
+	if len(all) > 0 {
+		l.exist.Store(true)
+	}
+	return all, err
+}
+
 // find returns a loop.
 func (l *Loops) find(ctx context.Context, id uuid.UUID) (of port.Loop, known bool, err error) {
-	all, err := l.Loops.All(ctx)
+	all, err := l.read(ctx)
 	if i := slices.IndexFunc(all, func(one port.Loop) bool { return one.ID == id }); i >= 0 {
 		return all[i], true, nil
 	}
@@ -124,7 +133,7 @@ func (l *Loops) find(ctx context.Context, id uuid.UUID) (of port.Loop, known boo
 // TellPlanners pauses the loops whose person or place is no longer allowed. A person has to take them
 // over, also when that person is allowed again.
 func (l *Loops) TellPlanners(ctx context.Context) error {
-	all, err := l.Loops.All(ctx)
+	all, err := l.read(ctx)
 	pass := machine.NewPass(ctx)
 	defer pass.End()
 	errs := []error{err}
@@ -165,10 +174,7 @@ func (l *Loops) run(ctx context.Context) error {
 // drawAll draws the cards of all loops, and returns the time until they are due again.
 func (l *Loops) drawAll(ctx context.Context) (wait time.Duration) {
 	wait = pause.Forever
-	all, err := l.Loops.All(ctx)
-	if len(all) > 0 {
-		l.exist.Store(true)
-	}
+	all, err := l.read(ctx)
 	if err == nil {
 		err = l.closeRemoved(ctx, all)
 	}

@@ -35,7 +35,8 @@ type Menus struct {
 	log    *slog.Logger
 	wake   chan struct{}
 
-	has     published // the lists that Telegram has; valid if read is set
+	refused []menu.List // that Telegram has refused since the start
+	has     published   // the lists that Telegram has; valid if read is set
 	read    bool
 	unsaved bool // the file does not have it
 }
@@ -97,12 +98,14 @@ func (m *Menus) publish(ctx context.Context, id int64) (again time.Duration, all
 	}
 	for _, one := range wanted {
 		i := place(has.Lists, one)
-		if i >= 0 && slices.Equal(has.Lists[i].Commands, one.Commands) {
+		if i >= 0 && slices.Equal(has.Lists[i].Commands, one.Commands) || m.isRefused(one) {
 			continue
 		}
 		if err := m.call(ctx, one); err != nil {
 			all = errors.Join(all, fmt.Errorf("commands of chat %d in %q: %w", one.Chat, one.Lang, err))
-			if !errors.Is(err, tgbot.ErrorForbidden) && !errors.Is(err, tgbot.ErrorBadRequest) {
+			if errors.Is(err, tgbot.ErrorForbidden) || errors.Is(err, tgbot.ErrorBadRequest) {
+				m.refused = append(slices.DeleteFunc(m.refused, func(old menu.List) bool { return place([]menu.List{old}, one) == 0 }), one)
+			} else {
 				again = waitAfter(err, menuRetry)
 			}
 			continue
@@ -119,6 +122,12 @@ func (m *Menus) publish(ctx context.Context, id int64) (again time.Duration, all
 		}
 	}
 	return again, all
+}
+
+// isRefused reports whether Telegram has refused just this list.
+func (m *Menus) isRefused(one menu.List) bool {
+	i := place(m.refused, one)
+	return i >= 0 && slices.Equal(m.refused[i].Commands, one.Commands)
 }
 
 // load reads, once, what a bot has given Telegram.

@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
@@ -112,21 +113,26 @@ func TestRefusedListStopsNoOther(t *testing.T) {
 	lists := []menu.List{{Chat: 7, Commands: list}, {Chat: 8, Commands: list}, {Chat: 9, Commands: list}}
 	const eight = `set  {"chat_id":8}`
 	for _, tc := range []struct {
-		name  string
-		err   error
-		again time.Duration
+		name    string
+		err     error
+		again   time.Duration
+		refused bool
 	}{
-		{"blocked", fmt.Errorf("%w, bot was blocked by the user", tgbot.ErrorForbidden), menuLook},
-		{"chat not found", fmt.Errorf("%w, chat not found", tgbot.ErrorBadRequest), menuLook},
-		{"no network", errors.New("no network"), menuRetry},
-		{"too many", &tgbot.TooManyRequestsError{RetryAfter: 3600}, time.Hour},
+		{"blocked", fmt.Errorf("%w, bot was blocked by the user", tgbot.ErrorForbidden), menuLook, true},
+		{"chat not found", fmt.Errorf("%w, chat not found", tgbot.ErrorBadRequest), menuLook, true},
+		{"no network", errors.New("no network"), menuRetry, false},
+		{"too many", &tgbot.TooManyRequestsError{RetryAfter: 3600}, time.Hour, false},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			api := &menus{refuses: map[int64]error{7: tc.err}}
 			m := NewMenus(api, t.TempDir(), func() []menu.List { return lists }, slog.New(slog.DiscardHandler))
-			for range 2 {
+			for n := range 2 {
 				again, err := m.publish(t.Context(), 1)
-				require.ErrorIs(t, err, tc.err)
+				if n == 0 || !tc.refused {
+					require.ErrorIs(t, err, tc.err)
+				} else {
+					require.NoError(t, err, "it is not tried again")
+				}
 				assert.Equal(t, tc.again, again)
 				assert.Equal(t, []string{eight, `set  {"chat_id":9}`}, api.calls)
 			}
@@ -134,6 +140,13 @@ func TestRefusedListStopsNoOther(t *testing.T) {
 			again, err := m.publish(t.Context(), 1)
 			require.NoError(t, err)
 			assert.Equal(t, menuLook, again)
+			if tc.refused {
+				assert.Len(t, api.calls, 2)
+				lists[0].Commands = append(slices.Clone(list), menu.Line{Name: "list", Text: "all"})
+				_, err = m.publish(t.Context(), 1)
+				require.NoError(t, err)
+				lists[0].Commands = list
+			}
 			assert.Len(t, api.calls, 3)
 		})
 	}
