@@ -72,6 +72,8 @@ func TestDecideDialog(t *testing.T) {
 		{"it was answered, and a slow screen still shows it", running, viewtest.Free(permits, viewtest.Status(presence.Busy), seenFor(time.Second)), nil, actNothing, "", dialog.RelayGrace - time.Second},
 		{"busy, and a permission stands all the same", running, viewtest.Free(permits, viewtest.Status(presence.Busy), seenFor(dialog.RelayGrace)), nil, actDialog, "", view.Slow},
 		{"a permission, no presence file, its hook may come", running, viewtest.Free(permits, viewtest.NoPresence, seenFor(0)), nil, actNothing, "", dialog.RelayGrace},
+		{"a question of the start, no presence file", starting, viewtest.Free(permits, viewtest.NoPresence, seenFor(0)), nil, actDialog, "", min(view.Slow, backoff(time.Minute))},
+		{"idle, and something asks", running, viewtest.Free(permits, seenFor(0)), nil, actDialog, "", view.Slow},
 		{"presence is ahead of the screen", running, viewtest.Free(permission, justNow), nil, actNothing, "", view.Soon},
 	}
 	for _, tc := range tests {

@@ -7,6 +7,7 @@ import (
 	"ccbot/internal/session"
 	"ccbot/lifecycle/view"
 	"ccbot/port"
+	"ccbot/port/talk"
 )
 
 // State holds what is known of the dialogs of one agent between turns. The zero value knows none.
@@ -142,20 +143,23 @@ const RelayGrace = 5 * time.Second
 // RelayWait is how long the permission request for the open dialog may still take to arrive; 0
 // means that none is expected. It is pure.
 func RelayWait(r session.Record, v view.View) time.Duration {
-	if !view.HasRelay(r, v) || !mayBeRelayed(v) || v.Since.IsZero() {
+	if !view.HasRelay(r, v) || !mayBeRelayed(r, v) || v.Since.IsZero() {
 		return 0
 	}
 	return min(max(0, RelayGrace-v.Now.Sub(v.Since)), RelayGrace) // the upper bound: the clock may have been set back
 }
 
 // mayBeRelayed reports whether the dialog may be one that a hook brings, by what the agent says that
-// it asks; if it says nothing of it, by the dialog.
-func mayBeRelayed(v view.View) bool {
+// it asks; if it says nothing of it while it works, by the dialog.
+func mayBeRelayed(r session.Record, v view.View) bool {
 	if v.State.IsUnclear() {
 		return true
 	}
 	if v.State.Phase.Waiting() {
 		return v.State.Asks == view.AsksPermission || v.State.Asks == view.AsksAnswer
+	}
+	if v.State.Phase == talk.PhaseIdle || r.State.Launching() {
+		return false
 	}
 	d := v.Screen.Dialog
 	return d != nil && (d.Permits || d.Question)
