@@ -57,7 +57,7 @@ type Dialog struct {
 	FromTop  bool     // it begins in the first row: it is whole only if nothing has scrolled
 	Question bool     // the agent asks a question, and no permission; certain only if Whole
 	Permits  bool     // it has the answers of a permission
-	Trusts   bool     // it may be about what the agent may do: a permission, the trust of a folder, a permission mode
+	Opened   bool     // it looks like a list that a person has opened, and allows nothing by a choice
 	Stops    bool     // it is about one command or agent in the background, which the key "x" stops
 	Suspends bool     // it is no dialog: the agent is suspended, and needs a SIGCONT
 	Keys     []string // if the answer is typed: the text of each of Options

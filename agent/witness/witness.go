@@ -36,7 +36,7 @@ type Presence struct {
 	WaitingFor string    // the reason of a waiting agent, in its words
 	Permission bool      // it waits for a permission; an agent may also name a question so
 	Answer     bool      // it waits for the answer to a question
-	Page       bool      // it shows a page or a list that a person has opened
+	Page       bool      // it shows a dialog of no turn: what a person has opened, or a question of the program itself
 	UpdatedAt  time.Time // UTC, zero when it is not known
 	// Attach is the command that shows the conversation, if the agent has moved it from this process
 	// into its own background; empty: it has not.

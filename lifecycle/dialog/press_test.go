@@ -2,6 +2,7 @@ package dialog
 
 import (
 	"os"
+	"strings"
 	"testing"
 	"time"
 
@@ -173,6 +174,9 @@ func TestP7_EnterInAnOpenedList(t *testing.T) {
 	cutTrust.Dialog.Whole = false
 	question := claudeui.Read(string(memory))
 	question.Dialog.Question = true
+	asks := func(title string) coding.Screen {
+		return claudeui.Read(strings.Repeat("▔", 60) + "\n  " + title + "\n\n    ↑ 3 more\n  ❯ one\n    two\n\n  Enter to select · Esc to cancel\n")
+	}
 	unwritten := func(v *view.View) { v.State = view.AgentState{Known: view.StateUnwritten} }
 	for _, tt := range []struct {
 		name   string
@@ -189,6 +193,10 @@ func TestP7_EnterInAnOpenedList(t *testing.T) {
 		{"it has written no file", list, unwritten, false},
 		{"its file cannot be read", list, func(v *view.View) { v.State = view.AgentState{} }, false},
 		{"it asks for trust", cutTrust, viewtest.WaitsFor("dialog open"), false},
+		{"a list that is cut", asks("Rewind"), viewtest.WaitsFor("dialog open"), true},
+		{"it asks for the bypass of permissions", asks("WARNING: Claude Code running in Bypass Permissions mode"), viewtest.WaitsFor("dialog open"), false},
+		{"it asks about managed settings", asks("Managed settings need your review before they apply"), viewtest.WaitsFor("dialog open"), false},
+		{"it asks about credits", asks("Use usage credits?"), viewtest.WaitsFor("dialog open"), false},
 		{"it looks like a question", question, viewtest.WaitsFor("dialog open"), false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -63,7 +63,7 @@ const (
 	AsksElse       Asks = iota // a dialog that no hook brings to the chat
 	AsksPermission             // an agent may also name a question so
 	AsksAnswer
-	AsksPage // nothing: it shows a page or a list that a person has opened
+	AsksPage // a dialog of no turn: a list that a person has opened, or what the program itself asks, such as about managed settings
 )
 
 // StateOf returns the state of an agent from the presence file of its pid, or from the error of

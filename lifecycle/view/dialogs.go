@@ -30,7 +30,7 @@ func DialogOf(r session.Record, v View) port.Dialog {
 		d.Whole = s.Whole && (!v.Screen.Flat && !s.FromTop || v.Pane.Scrolled == 0)
 		d.Stops = s.Stops && d.Whole && !d.Relayed
 		d.Suspends = s.Suspends
-		d.Enters = !d.Whole && !d.Relayed && !v.Screen.Flat && !s.Trusts && !s.Question && opened(v)
+		d.Enters = !d.Whole && !d.Relayed && !v.Screen.Flat && s.Opened && !s.Question && mayBeOpened(v)
 	} else {
 		d.Lines = strings.Split(strings.Trim(v.Screen.Text, "\n"), "\n")
 		// The edges of an unrecognised dialog are unknown, and without styles all rows could be the
@@ -42,9 +42,9 @@ func DialogOf(r session.Record, v View) port.Dialog {
 	return d
 }
 
-// opened reports whether the agent itself says that it shows a page or a list that a person has opened. Without a presence file, or with
-// one that cannot be read, nothing says so.
-func opened(v View) bool {
+// mayBeOpened reports whether the agent says that it shows a dialog that belongs to no turn: a page or a list that a person has opened,
+// or a question of the agent's program. Without a presence file, or with one that cannot be read, nothing says so.
+func mayBeOpened(v View) bool {
 	return v.State.Decides() && v.State.Phase.Waiting() && v.State.Asks == AsksPage
 }
 

@@ -6,6 +6,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"ccbot/agent"
 )
 
 // In a question with several answers the cursor can be on [Submit], which is not an option: the
@@ -104,16 +106,42 @@ func TestP7_SuspendedIsNoBox(t *testing.T) {
 	}
 }
 
-// TestP7_TrustIsNoList: what asks whether the agent may do more is told from a list that a person has opened.
-func TestP7_TrustIsNoList(t *testing.T) {
-	for _, name := range []string{"dlg-1", "flat-trust", "perm-bash", "http-hook-down", "old-perm", "flat-permission"} {
+// TestP7_OpenedListIsKnownByItsFoot: what asks whether the agent may do more, or whether something may cost, is no list that a person
+// has opened.
+func TestP7_OpenedListIsKnownByItsFoot(t *testing.T) {
+	for _, name := range []string{"dlg-1", "dlg-2", "flat-trust", "perm-bash", "http-hook-down", "old-perm", "flat-permission", "two-dialogs",
+		"ask-1", "ask-2", "ask-multi", "plan", "plan-full", "flat-page", "subagent-perm", "suspended"} {
 		d := Read(fixture(t, name)).Dialog
 		require.NotNil(t, d, name)
-		assert.True(t, d.Trusts, name)
+		assert.False(t, d.Opened, name)
 	}
-	for _, name := range []string{"memory", "models", "status"} {
-		if d := Read(fixture(t, name)).Dialog; d != nil {
-			assert.False(t, d.Trusts, name)
-		}
+	for _, name := range []string{"memory", "models", "start-pick"} {
+		d := Read(fixture(t, name)).Dialog
+		require.NotNil(t, d, name)
+		assert.True(t, d.Opened, name)
 	}
+	screen := func(title, rows, foot string) *agent.Dialog {
+		d := Read("● done\n\n" + strings.Repeat("▔", 60) + "\n  " + title + "\n\n" + rows + "\n\n  " + foot + "\n").Dialog
+		require.NotNil(t, d, title)
+		return d
+	}
+	const cut = "    ↑ 3 more\n  ❯ one\n    two"
+	for name, is := range map[string]bool{
+		"Rewind": true, "Resume session": true,
+		"Managed settings need your review before they apply": false, "You are out of usage credits": false, "Allow external CLAUDE.md file imports?": false,
+		"Make auto mode the default permission mode": false, "Turn on computer use": false, "Your Remote Control": false, "Enable billing": false,
+	} {
+		assert.Equal(t, is, screen(name, cut, "Enter to continue · Esc to cancel").Opened, name)
+	}
+	for foot, is := range map[string]bool{
+		"↑/↓ to navigate · Enter to select · Esc to close": true, "Enter to resume · Esc to exit": true,
+		"Enter to confirm · Esc to cancel": false, "Enter continues in auto mode · Esc to cancel": false, "Enter to stay · Esc to cancel": false,
+		"Enter to select": false, "Esc to cancel": false,
+	} {
+		assert.Equal(t, is, screen("Rewind", strings.Replace(cut, "❯ one", "❯ 2. one", 1), foot).Opened, foot)
+	}
+	for _, row := range []string{"Yes, I accept", "2. No, exit", "Allow once", "Accept all", "Switch to it", "Stay here", "Continue anyway", "Confirm"} {
+		assert.False(t, screen("WARNING: Claude Code running in a mode", "    ↑ 3 more\n  ❯ one\n    "+row, "Enter to select · Esc to cancel").Opened, row)
+	}
+	assert.False(t, screen("WARNING: Claude Code running in Bypass Permissions mode", "    ↑ 3 more\n  ❯ one", "Enter to select · Esc to cancel").Opened)
 }

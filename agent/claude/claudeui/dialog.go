@@ -29,8 +29,24 @@ var (
 	stopHint = lazyregexp.New(`^\s*← to go back · (?:.+ · )?x to stop · `)
 )
 
-// trusts is in what asks whether the agent may do more: the trust of a folder, a permission mode, a permission.
-var trusts = lazyregexp.New(`(?i)\btrust|\bbypass permissions\b|\bpermission mode\b|\bDo you want\b|\ballow (?:this|it|access)\b`)
+var (
+	// opens is the foot of a list that a person opens with a command: /rewind, /memory, /model, /resume (2.1.332). "Enter to confirm"
+	// is at the foot of what asks: the trust of a folder, a key, managed settings.
+	opens = lazyregexp.New(`(?i)\benter to (?:select|save|continue|resume|open|view)\b.*\besc to (?:close|cancel|exit|go back)\b`)
+	// decides begins an answer, or the title of what asks for one.
+	decides = lazyregexp.New(`(?im)^[\s❯>]*(?:\d+\.\s*)?(?:yes|no|allow|accept|enable|turn|continue|stay|switch|confirm|do you)\b`)
+	// permits is in what asks whether the agent may do more, or whether something may cost.
+	permits = lazyregexp.New(`(?i)\bauto[ -]mode\b|\bmanaged settings\b|\busage credits\b|\bcomputer use\b|\bremote control\b|` +
+		`\btrust|\bbypass permissions\b|\bpermission mode\b|\bdo you want\b|\ballow (?:this|it|access)\b`)
+)
+
+// isOpened reports whether a dialog is surely a list that a person has opened. The presence file does not say it: Claude Code names
+// its own questions in the same way.
+func isOpened(d *agent.Dialog) bool {
+	text := strings.TrimSpace(strings.Join(d.Lines, "\n"))
+	foot := strings.ReplaceAll(text[strings.LastIndex(text, "\n\n")+1:], "\n", " ")
+	return !d.Permits && !d.Question && opens.MatchString(foot) && !decides.MatchString(text) && !permits.MatchString(text)
+}
 
 var (
 	// suspends matches what Claude Code writes after ctrl+z, on an empty screen. tmux continues it at once, but it draws nothing until

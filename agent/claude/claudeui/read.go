@@ -20,7 +20,7 @@ func Read(text string, status ...string) agent.Screen {
 	s.Visual = strings.HasPrefix(s.Editor, "VISUAL") // of vim: Enter does nothing there
 	if s.Dialog != nil {
 		s.Dialog.Question, s.Dialog.Permits = isQuestion(s.Dialog), slices.Contains(s.Dialog.Options, "Yes")
-		s.Dialog.Trusts = s.Dialog.Permits || trusts.MatchString(strings.Join(s.Dialog.Lines, "\n"))
+		s.Dialog.Opened = isOpened(s.Dialog)
 		s.Models = modelsOf(s.Dialog)
 	}
 	return s
