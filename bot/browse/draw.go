@@ -140,14 +140,19 @@ func (b *Browser) places(ctx context.Context, p chat.Phrases, v chat.Visit, a at
 // firstPlaces is how many folders are offered to begin in.
 const firstPlaces = 4
 
-// Offer returns buttons of the folders that places lists first, by their names alone.
+// Offer returns buttons of the folders that places lists first, by their names alone. A group of several
+// people gets none that only sessions of other chats have.
 func (b *Browser) Offer(p chat.Phrases, v chat.Visit) [][]card.Option {
 	set := b.chat.Book.Settings(v.To.ChatID)
 	in, err := b.Places.Bounds("")
 	if err != nil {
 		return nil // the page of folders says why
 	}
-	all := known(append([]string{set.Dir}, set.Favourites...), in.Roots, b.chat.Book.Known())
+	sessions := b.chat.Book.Known()
+	if b.guards(v.To) {
+		sessions = slices.DeleteFunc(sessions, func(r port.Session) bool { return conversation.IsHidden(r, v.To) })
+	}
+	all := known(append([]string{set.Dir}, set.Favourites...), in.Roots, sessions)
 	var buttons []card.Option
 	for _, dir := range all[:min(len(all), firstPlaces)] {
 		name := path.Base(p.Short(dir))
