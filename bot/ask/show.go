@@ -37,13 +37,15 @@ func (r *request) relocated(s State) State {
 }
 
 // isMisplaced reports whether nobody who may decide a request sees it where it is: nobody there is
-// allowed, or its topic and General are closed.
+// allowed, its topic and General are closed, or the chat refuses the bot.
 func (a *Requests) isMisplaced(s State) bool {
-	return !a.Chat.Book.MayShow(s.Conversation) || s.Stage == StageOpen && a.Chat.Sender.IsClosed(s.Conversation)
+	at, sender := s.Conversation, a.Chat.Sender
+	return !a.Chat.Book.MayShow(at) || s.Stage == StageOpen && (sender.IsClosed(at) || sender.Refuses(at.ChatID))
 }
 
 // seen returns where people see the requests of a session, the best place first. While its topic and
-// General are closed these are the private chats, first that of who has started the session.
+// General are closed these are the private chats, first that of who has started the session; those that
+// refuse the bot are the last.
 func (a *Requests) seen(r port.Session) []outbox.Conversation {
 	places := a.Chat.Book.Seen(r.Conversation)
 	if len(places) != 1 || !a.Chat.Sender.IsClosed(places[0]) {
@@ -53,9 +55,10 @@ func (a *Requests) seen(r port.Session) []outbox.Conversation {
 	if len(private) == 0 {
 		return places
 	}
-	slices.SortStableFunc(private, func(one, other outbox.Conversation) int {
-		return cmp.Compare(btoi(other.ChatID == r.Owner), btoi(one.ChatID == r.Owner))
-	})
+	rank := func(to outbox.Conversation) int {
+		return 2*btoi(a.Chat.Sender.Refuses(to.ChatID)) + btoi(to.ChatID != r.Owner)
+	}
+	slices.SortStableFunc(private, func(one, other outbox.Conversation) int { return cmp.Compare(rank(one), rank(other)) })
 	return private
 }
 
@@ -169,21 +172,36 @@ func (a *Requests) viewer(to outbox.Conversation, s State) Viewer {
 	return v
 }
 
-// refused leaves a request to the terminal if Telegram refuses its message for good, and says so in
-// the private chats, where it may be read.
+// refused leaves a request to the terminal if Telegram refuses its message for good, unless it is seen
+// elsewhere. Once that is on disk the private chats say so, where it may be read.
 func (a *Requests) refused(ctx context.Context, shown card.Card[struct{}], why error) {
 	a.Chat.Log.Warn("ask_not_sent", logkey.Request, shown.Key, logkey.Error, why)
-	if r, ok := a.find(shown.Key); ok {
-		for _, to := range a.Chat.Book.PrivateChats() {
-			session, _ := a.Chat.Book.Records.Get(r.session)
-			text := a.Chat.In(to).Text(i18n.AskInTerminal, i18n.Args{"Name": session.Name})
-			r.note(a.Chat.Post(ctx, card.Content{To: to, Session: r.session, Text: text, Sounds: a.Chat.Sounds(chat.AgentAsks, port.Session{ID: r.session, Conversation: to})}))
+	r, ok := a.find(shown.Key)
+	if !ok {
+		return
+	}
+	left := false
+	err := r.turn(ctx, func(s State) State {
+		r.due = r.due || s.Stage == StageOpen // if it is not saved, the message is sent and refused again
+		next := r.relocated(s)
+		if next.Conversation == s.Conversation {
+			next = leave(s, true, a.Chat.Now())
 		}
-		r.note(r.turn(ctx, func(s State) State {
-			r.due = r.due || s.Stage == StageOpen // if it is not saved, the message is sent and refused again
-			return leave(s, true, a.Chat.Now())
-		}))
-		pause.Poke(r.wake) // the goroutine tries again after a fault
+		left = s.Stage != StageAway && next.Stage == StageAway
+		return next
+	})
+	if r.note(err); err == nil && left {
+		r.reportLeft(ctx)
+	}
+	pause.Poke(r.wake) // the goroutine tries again after a fault
+}
+
+func (r *request) reportLeft(ctx context.Context) {
+	a := r.of
+	session, _ := a.Chat.Book.Records.Get(r.session)
+	for _, to := range a.Chat.Book.PrivateChats() {
+		text := a.Chat.In(to).Text(i18n.AskInTerminal, i18n.Args{"Name": session.Name})
+		r.note(a.Chat.Post(ctx, card.Content{To: to, Session: r.session, Text: text, Sounds: a.Chat.Sounds(chat.AgentAsks, port.Session{ID: r.session, Conversation: to})}))
 	}
 }
 
