@@ -738,8 +738,9 @@ const (
 	ButtonResumeAllSend       Key = "button_resume_all_send" // Name
 	TextsWait                 Key = "texts_wait"             // Count
 	AsideKept                 Key = "aside_kept"
-	AsideAsk                  Key = "aside_ask"  // Name
-	AsideNone                 Key = "aside_none" // Count
+	AsideLater                Key = "aside_later" // Count, Name
+	AsideAsk                  Key = "aside_ask"   // Name
+	AsideNone                 Key = "aside_none"  // Count
 	ButtonNotForAgent         Key = "button_not_for_agent"
 	TextsQueued               Key = "texts_queued"   // Count
 	TextsWaited               Key = "texts_waited"   // Count, Name

@@ -390,6 +390,17 @@ func (a *Requests) OpenRequest(id uuid.UUID, to outbox.Conversation) (request, t
 	return "", "", false
 }
 
+// OpenIn returns the newest request of a session that a conversation shows and a person may decide, or
+// "": also of a subagent, and one whose denial takes no words. People talk about these too.
+func (a *Requests) OpenIn(id uuid.UUID, to outbox.Conversation) (request string) {
+	for _, s := range slices.Backward(a.Store.Unsettled()) {
+		if s.Request.Session == id && s.Stage == StageOpen && s.Conversation == to {
+			return s.Request.ID
+		}
+	}
+	return ""
+}
+
 // Replied returns the open permission or plan that a message shows; denies reports whether a text may
 // be the reason of its denial.
 func (a *Requests) Replied(to outbox.Conversation, message int) (request string, denies bool) {

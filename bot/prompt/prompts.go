@@ -468,7 +468,7 @@ func (p *Prompts) aside(in chat.Incoming, e inbox.Entry, r port.Session) *inbox.
 	if request, denies := p.Texts.Requests.Replied(in.To, in.ReplyTo); request != "" {
 		return &inbox.Aside{Request: request, Replies: denies}
 	}
-	request, _, _ := p.Texts.Requests.OpenRequest(r.ID, in.To)
+	request := p.Texts.Requests.OpenIn(r.ID, in.To)
 	if request == "" || p.book.AskerOf(r.ID) == m.From.ID {
 		return nil
 	}

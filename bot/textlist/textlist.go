@@ -40,6 +40,9 @@ type Requests interface {
 	// OpenRequest returns the open request, if there is one, for which the prompts of a session wait
 	// in a conversation, and its tool; answers reports whether a text may answer it.
 	OpenRequest(session uuid.UUID, to address.Conversation) (request, tool string, answers bool)
+	// OpenIn returns the request that a person may decide in a conversation, or "": also one that no
+	// prompt waits for.
+	OpenIn(session uuid.UUID, to address.Conversation) (request string)
 	// DecideWith answers a request with a prompt, or denies it with the prompt as the reason. The
 	// prompt leaves its queue before the agent gets it. chat.IsGone: it is too late for that.
 	DecideWith(ctx context.Context, request string, with inbox.Entry, by int64, answer bool) error

@@ -89,7 +89,7 @@ func (l *Lists) showWaiting(ctx context.Context, c card.Card[waiting], texts hel
 	request, tool, answers := l.Requests.OpenRequest(r.ID, c.Content.To)
 	switch {
 	case texts.count() == 0, request == "" && c.Payload.Request != "":
-		return l.waiting.Close(ctx, c.Key, waited(p, r, len(texts.queued)+l.keptAside(c.Payload.Keys)))
+		return l.waiting.Close(ctx, c.Key, waited(p, r, len(texts.queued), l.keptAside(c.Payload.Keys)))
 	case request != "":
 		c.Payload.Request, c.Payload.Tool, c.Payload.Answers = request, tool, answers
 	}
@@ -111,7 +111,8 @@ func (l *Lists) endWaiting(ctx context.Context, ends func(c card.Card[waiting]) 
 	var errs []error
 	for _, c := range l.waiting.List() {
 		if c.Payload.Request == "" && ends(c) {
-			last := waited(l.Chat.In(c.Content.To), l.session(c.Content.Session), len(c.Payload.Keys))
+			aside := l.keptAside(c.Payload.Keys)
+			last := waited(l.Chat.In(c.Content.To), l.session(c.Content.Session), len(c.Payload.Keys)-aside, aside)
 			errs = append(errs, l.waiting.Close(ctx, c.Key, last))
 		}
 	}
@@ -119,12 +120,15 @@ func (l *Lists) endWaiting(ctx context.Context, ends func(c card.Card[waiting]) 
 }
 
 // waited is the plain line of a list whose question was settled. It names no destination of the
-// texts: the agent may have been stopped.
-func waited(p chat.Phrases, r port.Session, n int) render.Text {
-	if n == 0 {
-		return p.Text(i18n.QueueEmpty, i18n.Args{"Name": r.Name})
+// texts: the agent may have been stopped. A message below asks about those that were kept aside.
+func waited(p chat.Phrases, r port.Session, queued, aside int) render.Text {
+	switch {
+	case queued > 0:
+		return p.Text(i18n.TextsWaited, i18n.Args{"Count": queued, "Name": r.Name})
+	case aside > 0:
+		return p.Text(i18n.AsideLater, i18n.Args{"Count": aside, "Name": r.Name})
 	}
-	return p.Text(i18n.TextsWaited, i18n.Args{"Count": n, "Name": r.Name})
+	return p.Text(i18n.QueueEmpty, i18n.Args{"Name": r.Name})
 }
 
 // held are the texts of a conversation that wait for a session.
