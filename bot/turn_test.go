@@ -420,29 +420,42 @@ func TestSameRefusalOffersWayOut(t *testing.T) {
 	refused := func(status int, text string) string {
 		return fmt.Sprintf(`{"type":"assistant","isApiErrorMessage":true,"apiErrorStatus":%d,"message":{"content":[{"type":"text","text":"API Error: %d %s"}]}}`+"\n", status, status, text)
 	}
+	none := func(*port.Abilities) {}
+	inTerminal := func(a *port.Abilities) { a.Prose = true }
+	cannotCompact := func(a *port.Abilities) { a.Compact = false }
 	prompt := chattest.PromptLine("go")
+	const compacted = `{"type":"system","subtype":"compact_boundary","content":"Conversation compacted"}` + "\n"
+	const summary = `{"type":"user","isCompactSummary":true,"message":{"content":"This session is being continued"}}` + "\n"
 	for _, tt := range []struct {
 		name   string
 		before []string
 		last   string
-		prose  bool
+		lose   func(*port.Abilities)
 		want   []i18n.Key // of the buttons
 		says   string
 	}{
-		{"the same again", []string{prompt, refused(400, "bad image (req_1)"), prompt}, refused(400, "bad image (req_2)"), false,
+		{"the same again", []string{prompt, refused(400, "bad image (req_1)"), prompt}, refused(400, "bad image (req_2)"), none,
 			[]i18n.Key{i18n.ButtonRewind, i18n.ButtonCompact}, "/rewind"},
-		{"after the end of the failed turn, which some versions write", []string{prompt, refused(413, "too large"), chattest.TurnEnd, prompt}, refused(413, "too large"), false,
+		{"after the end of the failed turn, which some versions write", []string{prompt, refused(413, "too large"), chattest.TurnEnd, prompt}, refused(413, "too large"), none,
 			[]i18n.Key{i18n.ButtonRewind, i18n.ButtonCompact}, "/rewind"},
-		{"an agent whose commands are for its terminal", []string{prompt, refused(400, "bad"), prompt}, refused(400, "bad"), true, []i18n.Key{i18n.ButtonCompact}, "/new"},
-		{"the first time", []string{prompt}, refused(400, "bad"), false, nil, "Send your message again"},
-		{"another refusal", []string{prompt, refused(400, "bad"), prompt}, refused(400, "worse"), false, nil, "Send your message again"},
-		{"an answer in between", []string{prompt, refused(400, "bad"), prompt, chattest.Says("fine"), prompt}, refused(400, "bad"), false, nil, "Send your message again"},
-		{"a limit of requests", []string{prompt, refused(429, "slow"), prompt}, refused(429, "slow"), false, nil, "Send your message again"},
-		{"a model that is not there", []string{prompt, refused(404, "none"), prompt}, refused(404, "none"), false, nil, "Send your message again"},
-		{"a request that took too long", []string{prompt, refused(408, "late"), prompt}, refused(408, "late"), false, nil, "Send your message again"},
+		{"an agent whose commands are for its terminal", []string{prompt, refused(400, "bad"), prompt}, refused(400, "bad"), inTerminal, []i18n.Key{i18n.ButtonCompact}, "/new"},
+		{"after a compaction, which did not help", []string{prompt, refused(413, "too large"), prompt, compacted, summary}, refused(413, "too large"), none,
+			[]i18n.Key{i18n.ButtonRewind, i18n.ButtonCompact}, "/rewind"},
+		{"the same with other numbers", []string{prompt, refused(413, "too large (28.1 MB of about 33 MB is images), messages.3.content.1"), prompt},
+			refused(413, "too large (1,028 MB of about 35 MB is images), messages.12.content.0"), none, []i18n.Key{i18n.ButtonRewind, i18n.ButtonCompact}, "/rewind"},
+		{"the same with other ids", []string{prompt, refused(400, "bad, cf-ray: 9a1b-FRA, request id: 1c-d2"), prompt}, refused(400, "bad, cf-ray: 8cc2-AMS, request id: fe-0"), inTerminal,
+			[]i18n.Key{i18n.ButtonCompact}, "/new"},
+		{"another status", []string{prompt, refused(400, "bad"), prompt}, refused(413, "bad"), none, nil, "Send your message again"},
+		{"an agent that cannot compact", []string{prompt, refused(400, "bad"), prompt}, refused(400, "bad"), cannotCompact, nil, "Send your message again"},
+		{"the first time", []string{prompt}, refused(400, "bad"), none, nil, "Send your message again"},
+		{"another refusal", []string{prompt, refused(400, "bad"), prompt}, refused(400, "worse"), none, nil, "Send your message again"},
+		{"an answer in between", []string{prompt, refused(400, "bad"), prompt, chattest.Says("fine"), prompt}, refused(400, "bad"), none, nil, "Send your message again"},
+		{"a limit of requests", []string{prompt, refused(429, "slow"), prompt}, refused(429, "slow"), none, nil, "Send your message again"},
+		{"a model that is not there", []string{prompt, refused(404, "none"), prompt}, refused(404, "none"), none, nil, "Send your message again"},
+		{"a request that took too long", []string{prompt, refused(408, "late"), prompt}, refused(408, "late"), none, nil, "Send your message again"},
 	} {
 		inTurns(t, turn.OnCard, func(t *testing.T, w *turnWorld) {
-			w.Machine.Records = lacking{w.Machine.Records, func(a *port.Abilities) { a.Prose = tt.prose }}
+			w.Machine.Records = lacking{w.Machine.Records, tt.lose}
 			w.Restart(t)
 			w.writes(tt.before...)
 			w.tells(w.newPrompt("go"))

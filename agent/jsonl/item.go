@@ -67,6 +67,7 @@ type Item struct {
 	Refused   string       // LocalOutput: the prompt that a hook did not let through
 	Size      int64        // TooLong, in bytes
 	Failure   talk.Failure // APIError, and LocalOutput that says that a hook has blocked a prompt
+	Status    int          // APIError: of HTTP; 0: none is known
 	// ToolResult: the call has only started a task in the background.
 	Background bool
 	TaskEnded  *talk.Tool // Other: the call whose task in the background has ended with the item

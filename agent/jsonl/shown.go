@@ -88,8 +88,9 @@ const (
 	failuresFarthest = 32 << 20
 )
 
-// isRepeated reports whether the turn before the one that a failure ends has ended with the same failure: neither an answer
-// nor a shorter conversation came in between. It is not called while the file is read.
+// isRepeated reports whether the turn before the one that a failure ends has ended with the same failure: no answer came in
+// between. A compaction may have, which did not help then: some agents compact by themselves. It is not called while the file
+// is read.
 func (f *Form) isRepeated(item Item) (same bool) {
 	b, err := f.openBackwards(context.Background(), item.At.Path, item.At.Offset, failuresChunk)
 	if err != nil {
@@ -103,9 +104,9 @@ func (f *Form) isRepeated(item Item) (same bool) {
 			switch {
 			case one.Sidechain || one.Meta:
 			case one.Kind == APIError:
-				same = one.Failure.Kind == item.Failure.Kind && withoutID(one.Failure.Text) == withoutID(item.Failure.Text)
+				same = one.Failure.Kind == item.Failure.Kind && one.Status == item.Status && gist(one.Failure.Text) == gist(item.Failure.Text)
 				return false
-			case one.Kind == CompactBoundary, one.Kind == Text, one.Kind == ToolUse:
+			case one.Kind == Text, one.Kind == ToolUse:
 				return false
 			}
 		}
@@ -114,10 +115,11 @@ func (f *Form) isRepeated(item Item) (same bool) {
 	return same
 }
 
-var requestID = lazyregexp.New(`\breq_\w+`)
+// ofRequest is what may differ in the words of the same error: the ids of each request, sizes, and places in the conversation.
+var ofRequest = lazyregexp.New(`\breq_\w+|cf-ray: \S+|request id: \S+|\d[\d.,]*`)
 
-// withoutID is an error without the number that each request has.
-func withoutID(text string) string { return requestID.ReplaceAllString(text, "") }
+// gist is an error without what only one request has.
+func gist(text string) string { return ofRequest.ReplaceAllString(text, "") }
 
 // Between is part of history.Excerpts. It reads at most 32 MiB.
 func (f *Form) Between(ctx context.Context, from *talk.Cursor, before talk.Cursor, see func(talk.Item, talk.Failure)) (cut bool, err error) {

@@ -114,9 +114,9 @@ func (a *Answers) failureText(r port.Session, item talk.Item) render.Text {
 			said["Command"] = "/new"
 		}
 		return p.Text(i18n.FailedContext, said)
-	case item.Cause == talk.FailedAgain && r.Can.Prose:
+	case item.Cause == talk.FailedAgain && r.Can.Compact && r.Can.Prose:
 		return p.Text(i18n.FailedAgainAside, said)
-	case item.Cause == talk.FailedAgain:
+	case item.Cause == talk.FailedAgain && r.Can.Compact:
 		return p.Text(i18n.FailedAgain, said)
 	case item.Cause == talk.FailedAccount:
 		return p.Text(i18n.FailedAccount, said)

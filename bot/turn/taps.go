@@ -82,7 +82,7 @@ func (t *Turns) fill(ctx context.Context, content *card.Content, s *state, r por
 		row = append(row, w.Option(i18n.ButtonBack, detailsOption+":0", ""))
 	default:
 		content.Text = w.ended(s, r, content.To.ThreadID != 0)
-		if s.Again && !r.Can.Prose {
+		if s.Again && r.Can.Compact && !r.Can.Prose {
 			add(Rewind, i18n.ButtonRewind, "")
 		}
 		if s.isStuck(r) {

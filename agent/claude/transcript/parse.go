@@ -181,7 +181,7 @@ func (e *entry) assistant() (items []jsonl.Item) {
 		case "text":
 			item := jsonl.Item{Kind: jsonl.Text, Text: b.Text}
 			if e.isFailure() {
-				item.Kind, item.Failure = jsonl.APIError, e.failure()
+				item.Kind, item.Failure, item.Status = jsonl.APIError, e.failure(), int(e.APIErrorStatus)
 			}
 			items = appendText(items, item)
 		case "thinking":
@@ -191,7 +191,7 @@ func (e *entry) assistant() (items []jsonl.Item) {
 		}
 	}
 	if e.isFailure() && len(items) == 0 { // also an error without words ends the turn
-		items = []jsonl.Item{{Kind: jsonl.APIError, Text: cmp.Or(e.Error, "API Error"), Failure: e.failure()}}
+		items = []jsonl.Item{{Kind: jsonl.APIError, Text: cmp.Or(e.Error, "API Error"), Failure: e.failure(), Status: int(e.APIErrorStatus)}}
 	}
 	return items
 }

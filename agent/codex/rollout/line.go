@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -228,7 +229,7 @@ func (l line) end() []jsonl.Item {
 		return []jsonl.Item{{Kind: jsonl.Interrupt}}
 	case l.Payload.Type == "task_complete" && l.Payload.Error != nil:
 		f := l.Payload.Error.failure()
-		return []jsonl.Item{{Kind: jsonl.APIError, Text: f.Text, Failure: f}}
+		return []jsonl.Item{{Kind: jsonl.APIError, Text: f.Text, Failure: f, Status: l.Payload.Error.status()}}
 	case l.Payload.Type == "task_complete":
 		return []jsonl.Item{{Kind: jsonl.TurnEnd}}
 	}
@@ -238,16 +239,27 @@ func (l line) end() []jsonl.Item {
 // maxText is the longest text that is kept of a failure or a step, in characters.
 const maxText = 200
 
+var httpStatus = lazyregexp.New(`"http_status_code":(\d{3})\b`)
+
+// status is the status of HTTP; 0: the line has none.
+func (f failure) status() int {
+	if found := httpStatus.FindSubmatch(f.Info); found != nil {
+		status, _ := strconv.Atoi(string(found[1])) // it has three digits
+		return status
+	}
+	return 0
+}
+
 func (f failure) failure() talk.Failure {
-	kind := talk.FailedRequest
+	kind, status := talk.FailedRequest, f.status()
 	switch {
 	case bytes.Contains(f.Info, []byte("usage_limit_exceeded")):
 		kind = talk.FailedLimit
 	case bytes.Contains(f.Info, []byte("context_window_exceeded")):
 		kind = talk.FailedContext
-	case bytes.Contains(f.Info, []byte(`"http_status_code":401`)), bytes.Contains(f.Info, []byte("unauthorized")):
+	case status == http.StatusUnauthorized, bytes.Contains(f.Info, []byte("unauthorized")):
 		kind = talk.FailedLogin
-	case bytes.Contains(f.Info, []byte(`"http_status_code":400`)), bytes.Contains(f.Info, []byte(`"http_status_code":413`)):
+	case status == http.StatusBadRequest, status == http.StatusRequestEntityTooLarge:
 		kind = talk.FailedRefused
 	}
 	text := strings.TrimSpace(f.Message)
