@@ -67,6 +67,7 @@ type held struct {
 	pressed uuid.UUID            // the attempt in which this run has pressed Esc
 	cut     func()               // ends the check that runs; nil: none does
 	changed func()               // of the Keeper
+	away    bool                 // the loop moved before a long absence, and waits for a tap
 	unsaved bool                 // the loop was paused, and the disk did not take it
 	failed  string               // the error of the last step; empty: it has not failed
 	woken   chan struct{}        // wakes the step in a turn
@@ -244,6 +245,9 @@ func (k *Keeper) decide(ctx context.Context, h *held) (act, error) {
 	}
 	r, known := k.Engine.Session(l.Session)
 	s := sessionOf(r, known)
+	if a := h.atStart(s, k.Now()); h.away && a.Do != doNothing {
+		return a, nil
+	}
 	s.Pressed = h.pressed == l.Key()
 	if known && l.State.Moves() && (l.Step != port.LoopTurn && l.State != port.LoopWaiting || k.Now().Sub(h.spent) >= spentInterval) {
 		h.spent = k.Now()
@@ -287,6 +291,15 @@ func (k *Keeper) decide(ctx context.Context, h *held) (act, error) {
 	return next(*l, s, k.Now()), nil
 }
 
+// atStart decides what needs no look at the turn: the session has ended, or people no longer expect the loop's prompts.
+func (h *held) atStart(s seen, now time.Time) act {
+	a := orphan(h.loop, s, now)
+	if a.Do == doNothing && h.away && h.loop.State.Moves() {
+		a = act{Do: doPause, Reason: port.WhyAway}
+	}
+	return a
+}
+
 // movedInto returns the name of the session whose live loop has the work tree of a folder, if the
 // agent of another loop has moved there.
 func (k *Keeper) movedInto(l Loop, dir string) string {
@@ -318,6 +331,7 @@ func (k *Keeper) carryOut(ctx context.Context, h *held, a act) error {
 		h.loop = was
 		return err
 	}
+	h.away = false
 	switch a.Do {
 	case doKeep:
 		k.Log.Info("loop_asked", logkey.LoopID, l.ID.String(), logkey.SessionID, l.Session.String(), logkey.Count, l.Iteration, logkey.Attempt, l.Attempt)

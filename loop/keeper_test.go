@@ -179,39 +179,46 @@ func TestP8_OrphanedLoopsAreSettled(t *testing.T) {
 	}
 }
 
-// A loop that moved when ccbot went away for long waits for a tap, and takes its prompt back. One that waits for a limit had
-// its wait in any case. The tap continues at the same step.
+// A loop that moved when ccbot went away for long waits for a tap, and takes its prompt back, also if its
+// session is not known yet. The tap continues at the same step.
 func TestP4_LoopWaitsForATapAfterALongAbsence(t *testing.T) {
 	for name, tt := range map[string]struct {
 		away   time.Duration
-		paused bool
-		want   port.LoopState
+		before func(w *world, l *Loop)
+		heal   func(w *world) // after the first settlement
+		want   port.LoopReason
 	}{
-		"away for long":      {25 * time.Hour, false, port.LoopPaused},
-		"a short absence":    {23 * time.Hour, false, port.LoopRunning},
-		"paused by a person": {25 * time.Hour, true, port.LoopPaused},
+		"away for long":                     {25 * time.Hour, nil, nil, port.WhyAway},
+		"a short absence":                   {23 * time.Hour, nil, nil, ""},
+		"paused by a person":                {25 * time.Hour, func(_ *world, l *Loop) { l.State, l.Reason = port.LoopPaused, port.WhyPerson }, nil, port.WhyPerson},
+		"it waited for a limit":             {25 * time.Hour, func(w *world, l *Loop) { l.State, l.Until = port.LoopWaiting, w.now.Add(time.Hour) }, nil, port.WhyAway},
+		"its record is unread at the start": {25 * time.Hour, func(w *world, _ *Loop) { w.engine.unread = true }, func(w *world) { w.engine.unread = false }, port.WhyAway},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w, l := asking(t)
-			if tt.paused {
-				_, err := w.Pause(t.Context(), l.ID, port.WhyPerson, "")
-				require.NoError(t, err)
+			if tt.before != nil {
+				l = w.only()
+				tt.before(w, &l)
+				require.NoError(t, w.store.put(l))
 			}
 			before := w.only()
-			w.Away, w.Stale = tt.away, 24*time.Hour
-			w.Settle(t.Context())
+			w.restartAfter(tt.away)
+			if tt.heal != nil {
+				tt.heal(w)
+			}
+			w.run()
 			after := w.only()
-			assert.Equal(t, tt.want, after.State)
-			assert.Equal(t, []any{before.Step, before.Iteration}, []any{after.Step, after.Iteration})
-			if name != "away for long" {
-				assert.Equal(t, before.Reason, after.Reason)
+			assert.Equal(t, []any{tt.want, before.Step, before.Iteration}, []any{after.Reason, after.Step, after.Iteration})
+			if tt.want != port.WhyAway {
+				assert.Equal(t, before.State, after.State)
 				return
 			}
-			assert.Equal(t, port.WhyAway, after.Reason)
+			assert.Equal(t, port.LoopPaused, after.State)
 			assert.Positive(t, w.engine.withdrew)
 			_, err := w.Resume(t.Context(), l.ID, 7)
 			require.NoError(t, err)
 			w.Settle(t.Context())
+			w.run()
 			assert.Equal(t, port.LoopRunning, w.only().State, "an absence counts once")
 		})
 	}

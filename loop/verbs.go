@@ -168,6 +168,7 @@ func (k *Keeper) change(ctx context.Context, id uuid.UUID, do func(l *Loop) erro
 	}
 	h.again = time.Time{}
 	l := h.loop.Clone()
+	h.away = h.away && was.State.Moves() && l.State.Moves() // otherwise a person has looked at it
 	if was.State.Moves() && !l.State.Moves() {
 		if h.cut != nil {
 			h.cut()
@@ -341,7 +342,9 @@ func (k *Keeper) Open(dir, quarantine string) error {
 		return fmt.Errorf("open the loops: %w", err)
 	}
 	for _, l := range all {
-		k.loops[l.ID] = k.hold(l)
+		h := k.hold(l)
+		h.away = k.Stale > 0 && k.Away > k.Stale && l.State.Moves()
+		k.loops[l.ID] = h
 	}
 	return nil
 }
@@ -355,10 +358,7 @@ func (k *Keeper) Settle(ctx context.Context) {
 		h.mu.Lock()
 		err = errors.Join(err, h.loop.withdraw(ctx, k.Engine))
 		r, known := k.Engine.Session(h.loop.Session)
-		a := orphan(h.loop, sessionOf(r, known), k.Now())
-		if a.Do == doNothing && h.loop.State == port.LoopRunning && k.Stale > 0 && k.Away > k.Stale { // people no longer expect its prompts
-			a = act{Do: doPause, Reason: port.WhyAway}
-		}
+		a := h.atStart(sessionOf(r, known), k.Now())
 		if err == nil && !k.Engine.Unread(h.loop.Session) && a.Do != doNothing {
 			err = k.carryOut(ctx, h, a)
 		}
@@ -367,5 +367,4 @@ func (k *Keeper) Settle(ctx context.Context) {
 			h.warn(k.Log, err)
 		}
 	}
-	k.Away = 0 // an absence counts once
 }

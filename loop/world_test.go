@@ -171,12 +171,18 @@ func newWorld(t *testing.T) *world {
 // restart is a new Keeper for the same files, as after kill -9.
 func (w *world) restart() {
 	w.t.Helper()
+	w.restartAfter(0)
+}
+
+// restartAfter is restart after an absence.
+func (w *world) restartAfter(away time.Duration) {
+	w.t.Helper()
 	table, err := process.NewTable()
 	require.NoError(w.t, err)
 	env := []string{"PATH=/usr/bin:/bin", "GORACE=atexit_sleep_ms=0"} // otherwise each holder sleeps for a second at its end
 	w.Keeper = &Keeper{Engine: w.engine, Processes: table, Env: env, Spared: func(process.Process) error { return nil },
 		Tell: func(_ context.Context, l port.Loop) error { w.told = append(w.told, l); return nil }, Now: func() time.Time { return w.now }, Log: slog.New(slog.DiscardHandler),
-		PurgeAfter: 24 * time.Hour, Copies: spool.Folder{Path: filepath.Join(filepath.Dir(w.dir), "purged"), Fsync: true}}
+		Away: away, Stale: 24 * time.Hour, PurgeAfter: 24 * time.Hour, Copies: spool.Folder{Path: filepath.Join(filepath.Dir(w.dir), "purged"), Fsync: true}}
 	require.NoError(w.t, w.Open(w.dir, filepath.Join(filepath.Dir(w.dir), "quarantine")))
 	w.Settle(w.t.Context())
 }
