@@ -46,24 +46,25 @@ func (q *queues) tryShut(now time.Time, l *chatQueue) {
 	maps.DeleteFunc(q.lost, func(topic address.Conversation, why answer) bool {
 		return topic.ChatID == l.chat && why == topicShut
 	})
-	q.letIn(l)
+	q.letIn(now, l)
 }
 
 // reopen lets all that waits for General go, because it has taken a message.
-func (q *queues) reopen(l *chatQueue) {
+func (q *queues) reopen(now time.Time, l *chatQueue) {
 	l.shut, l.trying = 0, false
-	q.letIn(l)
+	q.letIn(now, l)
 }
 
-// letIn puts what waits for General back, each into its topic if that may be open.
-func (q *queues) letIn(l *chatQueue) {
+// letIn puts what waits for General back, each into its topic if that may be open. A message that is perhaps in the chat goes on
+// waiting for its own try.
+func (q *queues) letIn(now time.Time, l *chatQueue) {
 	for j := range l.queue.all() {
 		if j.shut {
-			l.queue.unlink(j)
-			j.shut, j.to = false, q.place(j.home)
-			l.queue.place(j)
+			j.shut = false
+			j.settleIn(q.place(j.home))
 		}
 	}
+	l.queue.unpark(now)
 }
 
 // untilOpen is how long until the next try of what waits for General.
@@ -74,12 +75,13 @@ func (q *chatQueue) untilOpen(now time.Time) time.Duration {
 	return max(q.shutUntil.Sub(now), 0)
 }
 
-// IsClosed reports whether a place takes nothing because its topic and General are closed.
+// IsClosed reports whether a place takes nothing because its topic and General are closed. Nobody knows that any more when the
+// next try has come.
 func (o *Outbox) IsClosed(to address.Conversation) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	l, ok := o.queues.chats[to.ChatID]
-	return ok && l.shut > 0 && o.queues.place(to).ThreadID == 0
+	return ok && l.shut > 0 && !l.trying && o.queues.place(to).ThreadID == 0
 }
 
 // Closed returns the groups in which something waits because General is closed.

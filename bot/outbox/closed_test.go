@@ -96,3 +96,57 @@ func TestClosedGeneralIsTriedEverLess(t *testing.T) {
 		}
 	})
 }
+
+// A place is not closed any more once the next try has come, although nothing waits that could find out.
+func TestClosedGeneralIsForgottenWhenNothingWaits(t *testing.T) {
+	inClosedGroup(t, func(t *testing.T, b *bench, _ *closedGroup) {
+		ctx, cancel := context.WithCancel(t.Context())
+		b.sendLater(ctx, inTopic(-5, 0, "1"))
+		b.idle(time.Second)
+		assert.True(t, b.IsClosed(to(-5)))
+		cancel()
+		b.idle(time.Minute)
+		assert.False(t, b.IsClosed(to(-5)))
+	})
+}
+
+// A call that must wait does not show that General is open: the pauses go on growing.
+func TestPausedCallDoesNotOpenGeneral(t *testing.T) {
+	inBubble(t, func(_ context.Context, n int, c call) error {
+		if len(c.text) > 0 && n == 2 {
+			return &tgbot.TooManyRequestsError{RetryAfter: 1}
+		}
+		return fmt.Errorf("%w, Bad Request: TOPIC_CLOSED", tgbot.ErrorBadRequest)
+	}, func(t *testing.T, b *bench) {
+		require.NoError(t, b.Post(t.Context(), inTopic(-5, 0, "1")))
+		b.idle(75 * time.Second) // 0, 30 (it must wait), 31; the next is at 91
+		assert.Len(t, b.seen("send", false), 3)
+		b.idle(30 * time.Second)
+		assert.Len(t, b.seen("send", false), 4)
+	})
+}
+
+// A message that is perhaps in the chat waits for its own try, also when General opens, and answers what it answered when it
+// goes to its topic after all.
+func TestOpenGeneralKeepsTheOtherWaits(t *testing.T) {
+	q := newQueues(newChatQueue)
+	now := time.Now()
+	topic := address.Conversation{ChatID: -5, ThreadID: 9}
+	q.lost[topic] = topicShut
+	unsure := &job{kind: send, to: topic, message: Message{ReplyTo: 3}}
+	next := &job{kind: send, to: topic, message: Message{ReplyTo: 4}}
+	q.add(unsure)
+	q.add(next)
+	l := q.chatQueue(-5)
+	q.close(now, l)
+	unsure.losses, unsure.again = 1, now.Add(time.Hour)
+	q.tryShut(now.Add(time.Minute), l)
+	assert.True(t, unsure.parked)
+	assert.False(t, next.parked)
+	for i, j := range []*job{unsure, next} {
+		assert.Equal(t, topic, j.to)
+		assert.Equal(t, 3+i, j.message.ReplyTo)
+	}
+	l.queue.unpark(now.Add(time.Hour))
+	assert.False(t, unsure.parked)
+}

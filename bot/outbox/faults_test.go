@@ -85,7 +85,7 @@ func turnsOfNotes() *disktest.Turns {
 			b.notes.resume(5)
 			b.notes.rich(false)
 			b.notes.suspend(6, errors.New("it is blocked"))
-			b.reacted(6, fmt.Errorf("%w, REACTIONS_DISABLED", tgbot.ErrorBadRequest))
+			b.reacted(-6, "👀", fmt.Errorf("%w, Bad Request: REACTION_INVALID", tgbot.ErrorBadRequest))
 			return nil
 		},
 		Done: func(t *testing.T) {
@@ -94,7 +94,7 @@ func turnsOfNotes() *disktest.Turns {
 			assert.False(t, suspended)
 			_, suspended = next.notes.suspended.Get(key(6))
 			assert.True(t, suspended)
-			assert.False(t, next.TakesReactions(6))
+			assert.False(t, next.TakesReactions(-6))
 			_, known := next.notes.servers.Get(next.notes.server)
 			assert.True(t, known)
 		},

@@ -16,7 +16,7 @@ const (
 	suspendedFile = "parked.json"    // chat → since when it takes nothing
 	richFile      = "rich.json"      // server → whether it has rich messages (Bot API 10.1)
 	holdsFile     = "holds.json"     // chat → the wait that Telegram has asked for: a restart must not cut it short
-	reactionsFile = "reactions.json" // chat → when it refused a reaction last
+	reactionsFile = "reactions.json" // chat → when it refused a reaction last; zero: it takes them again, and was told
 )
 
 // richAgain is the time after which a server that had no rich messages is tried again: it may have

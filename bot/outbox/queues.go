@@ -64,7 +64,7 @@ func (q *queues) place(to address.Conversation) address.Conversation {
 }
 
 func (q *queues) add(j *job) {
-	j.home = j.to
+	j.home, j.reply = j.to, j.message.ReplyTo
 	j.settleIn(q.place(j.to))
 	if j.kind == edit {
 		q.edits[j.ref()] = j
@@ -164,8 +164,8 @@ func (q *queues) settle(now time.Time, l *chatQueue, j *job, attempt job, id int
 	q.release(l)
 	l.flying, j.flying = false, false
 	j.message, j.plain = attempt.message, attempt.plain // a post has its message only since this attempt
-	if l.shut > 0 && j.isInGeneral() && v.answer != generalShut && v.isAnswer() {
-		q.reopen(l)
+	if l.shut > 0 && j.isInGeneral() && v.isAnswer() && v.answer != generalShut && v.answer != paused && v.answer != denied {
+		q.reopen(now, l)
 	}
 	switch v.answer {
 	case taken, vanished, refused:
@@ -399,6 +399,7 @@ type job struct {
 	rank      Rank
 	to        address.Conversation
 	home      address.Conversation // where it goes while its topic takes messages
+	reply     int                  // its ReplyTo there
 	session   uuid.UUID            // the session that the message is of; nil: none
 	message   Message              // of an upload: its caption
 	messageID int                  // edit
@@ -468,10 +469,17 @@ func (j *job) doubt(err error) error {
 	return err
 }
 
-// settleIn moves a job to another place, and drops its ReplyTo, because the message that it answers
-// is not there.
+// settleIn moves a job to another place. The message that it answers is only at home.
 func (j *job) settleIn(to address.Conversation) {
-	if j.to != to {
-		j.to, j.message.ReplyTo = to, 0
+	if j.to == to {
+		return
+	}
+	j.to, j.message.ReplyTo = to, 0
+	switch {
+	case to != j.home:
+	case j.kind == post:
+		j.message = Message{} // its file has all of it
+	default:
+		j.message.ReplyTo = j.reply
 	}
 }

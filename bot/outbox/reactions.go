@@ -81,7 +81,7 @@ func (q *chatQueue) putBack(a *sideCall) {
 const reactionsAgain = 24 * time.Hour
 
 // reactionRefused is Telegram's text if the people of a group have restricted its reactions.
-var reactionRefused = lazyregexp.New(`(?i)\breactions?_[a-z]`)
+var reactionRefused = lazyregexp.New(`(?i)\breaction_(invalid|not_allowed)\b`)
 
 // TakesReactions reports whether a reaction in a chat is worth a try.
 func (o *Outbox) TakesReactions(chat int64) bool {
@@ -100,14 +100,15 @@ func (o *Outbox) Unreacted() (all []int64) {
 	return all
 }
 
-// reacted notes whether a chat takes reactions. Its people are told the first time that it does not.
-func (o *Outbox) reacted(chat int64, err error) {
-	_, noted := o.notes.reactions.Get(key(chat))
+// reacted notes whether a group takes reactions. Its people are told the first time that it refuses one: a group may allow
+// others. That a reaction was taken away proves nothing.
+func (o *Outbox) reacted(chat int64, emoji string, err error) {
+	at, told := o.notes.reactions.Get(key(chat))
 	switch {
-	case err == nil && noted:
-		o.notes.reactions.Change(func(all map[string]time.Time) bool { delete(all, key(chat)); return true })
-	case errors.Is(err, tgbot.ErrorBadRequest) && reactionRefused.MatchString(err.Error()):
-		if !noted && o.OnNoReactions != nil && o.OnNoReactions(chat) != nil {
+	case err == nil && emoji != "" && !at.IsZero():
+		o.notes.reactions.Change(func(all map[string]time.Time) bool { all[key(chat)] = time.Time{}; return true })
+	case chat < 0 && errors.Is(err, tgbot.ErrorBadRequest) && reactionRefused.MatchString(err.Error()):
+		if !told && o.OnNoReactions != nil && o.OnNoReactions(chat) != nil {
 			return // said at the next refusal
 		}
 		o.notes.reactions.Change(func(all map[string]time.Time) bool {
@@ -135,7 +136,7 @@ func (o *Outbox) React(ctx context.Context, to address.Conversation, messageID i
 			return nil // the message is in an earlier chat, or an earlier reaction was refused meanwhile
 		}
 		_, err := o.api.SetMessageReaction(ctx, &tgbot.SetMessageReactionParams{ChatID: chat, MessageID: id, Reaction: list})
-		o.reacted(to.ChatID, err)
+		o.reacted(to.ChatID, emoji, err)
 		return err
 	})
 }

@@ -61,23 +61,49 @@ func TestRefusedReactionsStopForADay(t *testing.T) {
 		assert.Empty(t, b.Unreacted())
 		allowed = false
 		assert.Equal(t, 1, tries(b, 8))
-		assert.Equal(t, []int64{-5, -5}, told, "they were taken away again")
+		assert.Equal(t, 0, tries(b, 9))
+		assert.Equal(t, []int64{-5}, told, "a group that allows some of them is told once, too")
 		require.NoError(t, b.stop())
+	})
+}
+
+// A reaction that is taken away is allowed everywhere.
+func TestRemovedReactionProvesNothing(t *testing.T) {
+	refuses := func(_ context.Context, _ int, c call) error {
+		if c.method == "react" && c.text != "" {
+			return fmt.Errorf("%w, %s", tgbot.ErrorBadRequest, "Bad Request: REACTION_INVALID")
+		}
+		return nil
+	}
+	inBubble(t, refuses, func(t *testing.T, b *bench) {
+		b.React(t.Context(), to(-5), 4, "👀")
+		b.React(t.Context(), to(-5), 5, "")
+		b.idle(time.Minute)
+		assert.False(t, b.TakesReactions(-5))
 	})
 }
 
 // What could not be said is said at the next refusal, and any other error of a reaction says nothing about the chat.
 func TestReactionsGoOnWithoutARefusal(t *testing.T) {
-	for name, tt := range map[string]struct{ err, said error }{
-		"it could not be said":    {fmt.Errorf("%w, %s", tgbot.ErrorBadRequest, "Bad Request: REACTION_INVALID"), errors.New("the disk is full")},
-		"the message was deleted": {fmt.Errorf("%w, %s", tgbot.ErrorBadRequest, "Bad Request: message to react not found"), nil},
+	for name, tt := range map[string]struct {
+		chat int64
+		text string
+		said error
+	}{
+		"it could not be said":    {-5, "REACTION_INVALID", errors.New("the disk is full")},
+		"the message was deleted": {-5, "message to react not found", nil},
+		"there are too many":      {-5, "REACTIONS_TOO_MANY", nil},
+		"it is no group":          {6, "REACTION_INVALID", nil},
 	} {
 		t.Run(name, func(t *testing.T) {
-			inBubble(t, func(context.Context, int, call) error { return tt.err }, func(t *testing.T, b *bench) {
+			refuses := func(context.Context, int, call) error {
+				return fmt.Errorf("%w, Bad Request: %s", tgbot.ErrorBadRequest, tt.text)
+			}
+			inBubble(t, refuses, func(t *testing.T, b *bench) {
 				b.OnNoReactions = func(int64) error { return tt.said }
-				b.React(t.Context(), to(-5), 4, "👀")
+				b.React(t.Context(), to(tt.chat), 4, "👀")
 				b.idle(time.Minute)
-				assert.True(t, b.TakesReactions(-5))
+				assert.True(t, b.TakesReactions(tt.chat))
 			})
 		})
 	}
