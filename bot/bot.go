@@ -24,6 +24,7 @@ import (
 	"ccbot/bot/history"
 	"ccbot/bot/hosts"
 	"ccbot/bot/idle"
+	"ccbot/bot/inbox"
 	"ccbot/bot/inform"
 	"ccbot/bot/limit"
 	"ccbot/bot/longtext"
@@ -202,10 +203,12 @@ func (b *Bot) Features() []chat.Feature {
 	b.Asking = questions.New(questions.Deps{Chat: c, Pins: b.Sender, RemindAfter: b.RemindAfter, Halt: s.Halt,
 		Kinds: map[string]questions.Kind{ask.CardKind: ask.Stops{Requests: b.Requests}, dialog.CardKind: dialogs}})
 	limits := limit.New(c, b.Entries, s, s.Brief, b.ContinueText, func() { b.Informer.Wake() },
-		func(ctx context.Context) (time.Duration, error) { return b.Prompts.AfterLimits(ctx) })
+		func(ctx context.Context) time.Duration { return b.Prompts.AfterLimits(ctx) })
 	b.Idle = idle.New(c, s, s.Inspect, func(id uuid.UUID) bool { return limits.Planned(id) || b.Prompts.Holds(id) })
 	texts := textlist.New(textlist.Deps{Chat: c, Queue: s, Entries: b.Entries, Changes: b.Entries, Requests: b.Requests,
-		Chosen: b.Asking.Chosen, Resume: resume})
+		Chosen: b.Asking.Chosen, Resume: resume,
+		SendOrHold: func(ctx context.Context, e inbox.Entry, r port.Session) error { return b.Prompts.SendOrHold(ctx, e, r) },
+		IsLimited:  func(ctx context.Context, e inbox.Entry, r port.Session) bool { return b.Prompts.IsLimited(ctx, e, r) }})
 	b.Hosts, b.Budget = hosts.New(c, b.Fleet, hosts.Texts{Count: func(machine string) int { return len(b.Prompts.For(machine)) },
 		End: func(ctx context.Context, machine string) error { return b.Prompts.EndFor(ctx, machine) }}), budget.New(c, s, s)
 	outputs, long := shell.New(c, s.Output, load, b.Machine.Files), longtext.New(c, b.Transcripts)
@@ -224,7 +227,7 @@ func (b *Bot) Features() []chat.Feature {
 	b.Prompts = prompt.New(prompt.Deps{Chat: c, Queue: s, Entries: b.Entries, Texts: texts, Sessions: b.Resumer, Lost: b.Reports,
 		Attachments: &attachment.Attachments{Chat: c, Files: b.Received, Downloader: b.Downloader, Voice: b.Voice},
 		Confirm:     b.VoiceConfirm, Chosen: b.Asking.Chosen, Planned: limits.Has, Run: b.run,
-		Limits: limits, Work: s.Brief, Longest: b.HoldFor})
+		Limits: limits, Work: s.Brief, HoldFor: b.HoldFor})
 	queues := waiting.New(c, load, s, s.Inspect, b.Prompts.Discard, b.Asking.Again, texts.StopBegins)
 	b.Topics = topics.New(topics.Deps{Chat: c, Telegram: b.Sender, Rename: s.Rename,
 		Threaded: func() bool { return b.Threaded }, AskEnd: b.Resumer.AskEnd, KeepOpen: b.Resumer.KeepOpen})

@@ -1,11 +1,15 @@
 package bot_test
 
 import (
+	"fmt"
+	"os"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -13,10 +17,13 @@ import (
 	"ccbot/bot/conversation"
 	"ccbot/bot/inbox"
 	"ccbot/bot/outbox"
+	"ccbot/bot/prompt"
 	"ccbot/i18n"
 	"ccbot/internal/session"
 	"ccbot/lifecycle/view"
 	"ccbot/port"
+	"ccbot/port/news"
+	"ccbot/port/talk"
 )
 
 // atKnownLimit is atALimitWith for a session whose agent is known to have reached the limit.
@@ -70,12 +77,20 @@ func (w *limited) hears(texts ...string) {
 	}
 }
 
+// again is a restart after a crash, as the daemon does it.
+func (w *limited) again() {
+	w.t.Helper()
+	w.Restart(w.t)
+	require.NoError(w.t, w.Review(w.t.Context(), 0))
+	w.Work(w.t)
+}
+
 // A text that would only fail waits in one silent message, and goes in its order when the limit ends.
 func TestP4_LimitHoldsTexts(t *testing.T) {
 	atKnownLimit(t, conversation.Stop, func(t *testing.T, w *limited) {
 		before := w.Telegram.LastID()
 		w.hears("one", "two")
-		w.Restart(t)
+		w.again()
 		w.hears("three")
 		assert.Empty(t, w.queued())
 		assert.Equal(t, before+1, w.Telegram.LastID(), "one message for all")
@@ -87,11 +102,14 @@ func TestP4_LimitHoldsTexts(t *testing.T) {
 
 		w.Later(3 * time.Minute)
 		assert.Empty(t, w.queued())
-		w.Restart(t)
+		w.again()
+		assert.Equal(t, before+1, w.Telegram.LastID(), "still one message")
+		w.Later(2 * time.Minute)
+		assert.Empty(t, w.queued(), "Claude Code may go on by itself until then")
 		w.Later(2 * time.Minute)
 		assert.Equal(t, []string{"one", "two", "three"}, w.queued())
 		assert.Equal(t, "api gets this message.", w.Shows(t, id).Text.Text)
-		w.Restart(t)
+		w.again()
 		w.Later(time.Hour)
 		assert.Len(t, w.queued(), 3, "once")
 		w.hears("four")
@@ -138,7 +156,11 @@ func TestP4_HeldTextsFollowTheContinuation(t *testing.T) {
 func TestAnswerEndsHold(t *testing.T) {
 	atKnownLimit(t, conversation.Stop, func(t *testing.T, w *limited) {
 		w.hears("one")
-		w.writes(chattest.PromptLine("at the desk") + moves("done") + chattest.TurnEnd)
+		w.writes(chattest.PromptLine("at the desk"))
+		w.Later(time.Minute)
+		assert.Empty(t, w.queued(), "it has only begun")
+		w.writes(moves("done"))
+		w.writes(chattest.TurnEnd)
 		assert.Equal(t, []string{"one"}, w.queued())
 		w.noneHeld()
 	})
@@ -158,12 +180,12 @@ func TestP4_HeldTextsAreAskedAbout(t *testing.T) {
 		}, func(*testing.T, *limited) {}, ask},
 		{"it lasts too long", func(t *testing.T, w *limited) {
 			w.HoldFor = 2 * time.Minute
-			w.Restart(t)
-		}, func(_ *testing.T, w *limited) { w.Later(5 * time.Minute) }, ask},
+			w.again()
+		}, func(_ *testing.T, w *limited) { w.Later(8 * time.Minute) }, ask},
 		{"ccbot was away at its end", func(*testing.T, *limited) {}, func(t *testing.T, w *limited) {
 			w.Stops(t)
 			time.Sleep(time.Hour)
-			w.Restart(t)
+			w.again()
 			w.Later(time.Minute)
 		}, ask},
 		{"the model is another one", func(_ *testing.T, w *limited) {
@@ -194,18 +216,26 @@ func TestP4_HeldTextsAreAskedAbout(t *testing.T) {
 
 // The texts of a session that has ended stay with their writer.
 func TestP4_HeldTextsOutliveSession(t *testing.T) {
-	atKnownLimit(t, conversation.Stop, func(t *testing.T, w *limited) {
-		w.hears("one", "two")
-		w.Records.Change(w.r.ID, func(r *session.Record) { r.State = session.Completed })
-		w.Later(5 * time.Minute)
-		assert.Empty(t, w.queued())
-		w.noneHeld()
-		assert.NotEmpty(t, saying(t, w.World, "Your message was not delivered"))
-		all, err := w.Inbox.List()
-		require.NoError(t, err)
-		require.Len(t, all, 2)
-		assert.Equal(t, []inbox.State{inbox.Asked, inbox.Asked}, []inbox.State{all[0].State, all[1].State})
-	})
+	for _, ends := range []bool{true, false} {
+		t.Run(fmt.Sprintf("the limit has an end: %t", ends), func(t *testing.T) {
+			atKnownLimit(t, conversation.Stop, func(t *testing.T, w *limited) {
+				if !ends {
+					w.Records.Change(w.r.ID, func(r *session.Record) { r.PhaseUntil = time.Time{} })
+				}
+				w.hears("one", "two")
+				w.Records.Change(w.r.ID, func(r *session.Record) { r.State = session.Completed })
+				require.NoError(t, w.SessionNews(t.Context(), w.Record(t, w.r.ID), news.Ended{}))
+				w.Work(t)
+				assert.Empty(t, w.queued())
+				w.noneHeld()
+				assert.NotEmpty(t, saying(t, w.World, "Your message was not delivered"))
+				all, err := w.Inbox.List()
+				require.NoError(t, err)
+				require.Len(t, all, 2)
+				assert.Equal(t, []inbox.State{inbox.Asked, inbox.Asked}, []inbox.State{all[0].State, all[1].State})
+			})
+		})
+	}
 }
 
 // A session whose texts a limit holds is not idle.
@@ -217,5 +247,137 @@ func TestHeldTextsKeepSession(t *testing.T) {
 		assert.Equal(t, idle, w.idleAfter(t, w.r.ID))
 		w.hears("one")
 		assert.Zero(t, w.idleAfter(t, w.r.ID))
+		_, id := w.held()
+		w.Press(t, chattest.Alice, id, "Discard")
+		w.Work(t)
+		assert.Equal(t, idle, w.idleAfter(t, w.r.ID), "it may be idle again")
+		w.hears("two")
+		assert.Zero(t, w.idleAfter(t, w.r.ID))
+		w.Later(8 * time.Minute)
+		assert.Equal(t, idle, w.idleAfter(t, w.r.ID))
+	})
+}
+
+// A failure leaves no text without its question. Texts that no further try can send wait for a person.
+func TestP4_HeldTextsOutliveFailure(t *testing.T) {
+	for _, tc := range []struct {
+		name   string
+		err    error
+		fails  int
+		passes bool
+	}{{"the disk is full", &os.PathError{Op: "write", Path: "x", Err: syscall.ENOSPC}, 2, true}, {"it is refused", view.ErrNoAgent, 1, false}} {
+		t.Run(tc.name, func(t *testing.T) {
+			atKnownLimit(t, conversation.Stop, func(t *testing.T, w *limited) {
+				w.hears("one", "two", "three")
+				var sent []string
+				fails := tc.fails
+				w.Lifecycle.OnQueue = func(_ uuid.UUID, key string) error {
+					e, err := w.Inbox.Load(key)
+					if err == nil && e.Text == "two" && fails > 0 {
+						fails--
+						return tc.err
+					}
+					sent = append(sent, e.Text)
+					return err
+				}
+				w.Later(7*time.Minute + time.Second)
+				assert.Equal(t, []string{"one"}, sent)
+				m, id := w.held()
+				assert.Contains(t, m.Text.Text, "1. two\n2. three")
+				assert.Equal(t, !tc.passes, m.Sounds)
+				w.Later(time.Minute)
+				if !tc.passes {
+					assert.Equal(t, []string{"one"}, sent)
+					w.Press(t, chattest.Alice, id, "Send now")
+					w.Work(t)
+				}
+				assert.Equal(t, []string{"one", "two", "three"}, sent)
+				w.noneHeld()
+			})
+		})
+	}
+}
+
+// A new text comes after those that are being sent.
+func TestP4_TextFollowsHeldOnesThatGo(t *testing.T) {
+	atKnownLimit(t, conversation.Stop, func(t *testing.T, w *limited) {
+		w.hears("one", "two")
+		first := true
+		w.Lifecycle.OnQueue = func(uuid.UUID, string) error {
+			if first {
+				first = false
+				w.MustHear(t, "new")
+				time.Sleep(time.Second)
+			}
+			return nil
+		}
+		w.Later(8 * time.Minute)
+		assert.Equal(t, []string{"one", "two", "new"}, w.queued())
+		w.noneHeld()
+	})
+}
+
+// Another limit has another end.
+func TestP4_LaterLimitHoldsTextsLonger(t *testing.T) {
+	atKnownLimit(t, conversation.Stop, func(t *testing.T, w *limited) {
+		w.hears("one")
+		later := w.until.Add(time.Hour)
+		w.Records.Change(w.r.ID, func(r *session.Record) { r.PhaseUntil = later })
+		w.writes(chattest.PromptLine("at the desk") + fmt.Sprintf(`{"type":"assistant","isApiErrorMessage":true,"error":"rate_limit","quotaLimits":{"resetsAt":%d},`+
+			`"message":{"content":[{"type":"text","text":"You've hit your limit"}],"usage":{"output_tokens":0}}}`+"\n", later.Unix()))
+		m, _ := w.held()
+		assert.Contains(t, m.Text.Text, w.In(chattest.AtAlice).Until(later))
+		w.Later(30 * time.Minute)
+		assert.Empty(t, w.queued())
+		w.hears("two")
+		w.Later(time.Hour)
+		assert.Equal(t, []string{"one", "two"}, w.queued())
+	})
+}
+
+// Texts that a stop took back, that were agreed to late, or that a terminal sends, join the held ones.
+func TestP4_LimitHoldsTextsOfAllWays(t *testing.T) {
+	atKnownLimit(t, conversation.Stop, func(t *testing.T, w *limited) {
+		r := w.Record(t, w.r.ID)
+		for _, text := range []string{"one", "two"} {
+			e := w.Prompt(t, r, text, inbox.Held)
+			require.NoError(t, w.Inbox.Change(e.Key, func(e *inbox.Entry) error { e.Class = talk.ClassPlain; return nil }))
+			require.NoError(t, w.SessionNews(t.Context(), r, news.TakenBack{Prompt: talk.Prompt{Key: e.Key, Text: text}}))
+			w.Work(t)
+		}
+		list := w.Telegram.LastID()
+		w.Press(t, chattest.Alice, list, "Send all")
+		w.Work(t)
+		assert.Empty(t, w.queued())
+		assert.Empty(t, w.Shows(t, list).Buttons)
+
+		shown, _ := w.Book.Records.Get(r.ID)
+		require.NoError(t, prompt.CLI{Prompts: w.Prompts, Add: w.Inbox.Add}.Send(t.Context(), talk.PromptKey(uuid.New()), shown, "three"))
+		w.Work(t)
+		assert.Empty(t, w.queued())
+
+		w.Talk.Reported = true
+		w.HearSent(t, "four", time.Now().Add(-time.Hour))
+		w.Work(t)
+		old := w.Telegram.LastID()
+		w.Press(t, chattest.Alice, old, "Send")
+		w.Work(t)
+		assert.Empty(t, w.Shows(t, old).Buttons)
+		m, _ := w.held()
+		assert.Contains(t, m.Text.Text, "1. one\n2. two\n3. three\n4. four")
+		w.again()
+		w.Later(8 * time.Minute)
+		assert.Equal(t, []string{"one", "two", "three", "four"}, w.queued())
+	})
+}
+
+// Nothing else shows the text of a terminal.
+func TestHeldTextOfTerminalIsShown(t *testing.T) {
+	atKnownLimit(t, conversation.Stop, func(t *testing.T, w *limited) {
+		shown, _ := w.Book.Records.Get(w.r.ID)
+		require.NoError(t, prompt.CLI{Prompts: w.Prompts, Add: w.Inbox.Add}.Send(t.Context(), talk.PromptKey(uuid.New()), shown, "one"))
+		w.Work(t)
+		m, _ := w.held()
+		assert.True(t, strings.HasSuffix(m.Text.Text, "\none"), m.Text.Text)
 	})
 }

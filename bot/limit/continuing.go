@@ -58,7 +58,7 @@ type Continuing struct {
 	cards   chat.Cards[plan]
 	wake    chan struct{}
 	planned func() // is called after a prompt was planned, or is no longer
-	texts   func(ctx context.Context) (again time.Duration, err error)
+	texts   func(ctx context.Context) (again time.Duration)
 	text    string // of the prompt; empty: a sentence in the language of the chat
 
 	reached []plan // limits that no card shows yet; guarded by listing
@@ -91,7 +91,7 @@ func (p plan) name() string { return fmt.Sprintf("%s-%d", p.Session, p.Until.Uni
 // planned is called after a prompt was planned, or is no longer. texts sends what people have written
 // during a limit, after the planned prompt, and returns when it has to be called again.
 func New(c *chat.Chat, e Entries, q offer.Queue, work func(ctx context.Context, id uuid.UUID) (port.Work, error), text string, planned func(),
-	texts func(ctx context.Context) (again time.Duration, err error)) *Continuing {
+	texts func(ctx context.Context) (again time.Duration)) *Continuing {
 	return &Continuing{planned: planned, texts: texts, chat: c, entries: e, queue: q, work: work, text: text, cards: chat.NewCards[plan](c, continuingKind).Asking(), wake: make(chan struct{}, 1)}
 }
 
@@ -129,7 +129,7 @@ func (l *Continuing) Has(prompt string) bool {
 // item handles an item of a transcript.
 func (l *Continuing) item(session uuid.UUID, item talk.Item) {
 	f := item.Failed
-	if item.Kind == talk.Text && !item.Sidechain { // an answer ends a limit
+	if (item.Kind == talk.Text || item.Kind == talk.TurnEnd) && !item.Sidechain { // an answered turn ends a limit
 		pause.Poke(l.wake)
 	}
 	if item.Sidechain || item.Meta || f.Phase != talk.PhaseLimited || !f.Until.After(l.chat.Now()) {
@@ -190,12 +190,7 @@ func (l *Continuing) run(ctx context.Context) error {
 				}
 			}
 		}
-		again, err := l.texts(ctx)
-		if err != nil {
-			l.chat.Log.Warn("limit_not_continued", logkey.Error, err)
-			again = faultInterval
-		}
-		pause.Until(ctx, min(wait, again), l.wake)
+		pause.Until(ctx, min(wait, l.texts(ctx)), l.wake)
 	}
 	return nil
 }

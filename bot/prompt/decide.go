@@ -67,10 +67,7 @@ func (p *Prompts) decide(ctx context.Context, a answer, e inbox.Entry, r port.Se
 		if err := p.book.EnterAgreed(ctx, e.Conversation, r, by); err != nil {
 			return err
 		}
-		if why, is := p.limit(ctx, e, r); is {
-			return p.holdAgreed(ctx, why, e, r)
-		}
-		return p.Queue.Queue(ctx, r.ID, e.Key)
+		return p.SendOrHold(ctx, e, r)
 	case sendTo:
 		shown := e.Spoken
 		if err := fit(ctx, p, &e, r); err != nil {
@@ -89,15 +86,12 @@ func (p *Prompts) decide(ctx context.Context, a answer, e inbox.Entry, r port.Se
 		if p.book.MayEnter(e.Conversation, r) != nil {
 			return p.askBorder(ctx, e, r)
 		}
-		if why, is := p.limit(ctx, e, r); is {
-			return p.holdAgreed(ctx, why, e, r)
-		}
-		return p.queue(ctx, e, r)
+		return p.SendOrHold(ctx, e, r)
 	case sendHeldNow:
 		if p.book.MayEnter(e.Conversation, r) != nil {
 			return p.askBorder(ctx, e, r)
 		}
-		return p.queue(ctx, e, r)
+		return p.enqueue(ctx, e, r)
 	case resumeAndSend: // even if the resume asks about writers first, the prompt waits in the queue
 		if err := fit(ctx, p, &e, r); err != nil {
 			return err
@@ -121,8 +115,8 @@ func (p *Prompts) decide(ctx context.Context, a answer, e inbox.Entry, r port.Se
 	return nil
 }
 
-// queue queues a prompt for its session, which is shown where the prompt was written.
-func (p *Prompts) queue(ctx context.Context, e inbox.Entry, r port.Session) error {
+// enqueue queues a prompt for its session, which is shown where the prompt was written.
+func (p *Prompts) enqueue(ctx context.Context, e inbox.Entry, r port.Session) error {
 	if err := p.book.Follow(ctx, e.Conversation, r); err != nil {
 		return err
 	}

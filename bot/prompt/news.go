@@ -174,6 +174,9 @@ func (p *Prompts) confirm(ctx context.Context, e inbox.Entry, reaction string, r
 	c, _ := p.cards.Get(e.Key)
 	words := p.Chat.In(e.Conversation)
 	became := words.Text(i18n.PromptSent, i18n.Args{"Name": r.Name})
+	if c.Payload.holds() {
+		return nil // it stays until all its texts are sent
+	}
 	asking := questions[c.Payload.Reason].state == inbox.Asked
 	if asking && c.Content.Session != r.ID && p.book.IsCurrent(e.Conversation, r) { // a person has chosen the session
 		became = words.Text(i18n.SentAndCurrent, i18n.Args{"Name": r.Name})

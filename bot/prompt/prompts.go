@@ -97,10 +97,10 @@ type Deps struct {
 	// Limits knows the sessions that are continued when a limit ends, and calls AfterLimits.
 	Limits interface {
 		Planned(session uuid.UUID) bool
-		Changed() // a limit holds a text
+		Changed() // a limit holds a text, or no longer
 	}
 	Work    func(ctx context.Context, id uuid.UUID) (port.Work, error)
-	Longest time.Duration // that a limit holds a text without asking about it; 0: for ever
+	HoldFor time.Duration // that a limit holds a text without asking about it; 0: for ever
 	// Run runs a ccbot command with the text after the first word of an entry's message.
 	Run func(ctx context.Context, e inbox.Entry, by int64, command string) error
 }
@@ -511,11 +511,18 @@ func (c CLI) Send(ctx context.Context, key string, r port.Session, text string) 
 	}
 	e := inbox.Entry{Key: key, State: inbox.Held, Session: r.ID, Machine: r.Machine, Conversation: r.Conversation, Received: time.Now().UTC(),
 		Text: typed, Class: class}
+	why, isLimited := c.limit(ctx, e, r)
+	if isLimited {
+		e.State, e.Machine = inbox.Asked, ""
+	}
 	fresh, err := c.Add(e)
 	if err != nil || !fresh {
 		return err
 	}
 	c.Chat.At("desk-prompt-added")
+	if isLimited {
+		return c.holdForLimit(ctx, why, e, r)
+	}
 	if err = c.hold(ctx, e, r); chat.IsGone(err) || refusal.Is(err, refusal.NoAgent) { // it ended at this moment
 		return errors.Join(&refusal.Error{Code: refusal.WrongState, State: r.State, Err: err}, c.finish(ctx, e))
 	}

@@ -136,7 +136,7 @@ func (a facts) write(l *card.Content, p chat.Phrases, e inbox.Entry, r port.Sess
 	switch {
 	case q.state == inbox.Asked && e.Spoken != "":
 		text = render.Join(text, render.Plain("\n"), chat.Quoted(e.Spoken))
-	case q.quotes:
+	case q.quotes, a.Reason == limited && e.MessageID == 0: // no message shows it
 		text = render.Join(text, render.Plain("\n"), chat.Quoted(e.Text))
 	}
 	if q.foot != "" {
@@ -163,6 +163,9 @@ func (p *Prompts) close(ctx context.Context, key string, became render.Text) err
 	}
 	if became.Blank() {
 		became = render.Plain(p.Chat.In(c.Content.To).Say(i18n.PromptSettled))
+	}
+	if c.Payload.holds() {
+		defer p.Limits.Changed() // its session may be idle now
 	}
 	defer redrawPages(p, c.Payload)
 	return p.cards.Close(ctx, key, c.Payload.after(became))
@@ -238,7 +241,7 @@ type facts struct {
 	Command string `json:"command,omitempty"` // of mistyped: ccbot's, without its slash
 	Others  string `json:"others,omitempty"`  // of a shared question: the keys of the other prompts that it shows
 	Words   string `json:"words,omitempty"`   // of a recording, which it shows
-	Turns   int    `json:"turns,omitempty"`   // of border: that the question names
+	Turns   int    `json:"turns,omitempty"`   // of border: that the question names; of limited: that had ended then
 	// Of limited: the limit's end, zero if a person has to decide; the model then, if it is known; and that a person is
 	// asked at the end.
 	Until time.Time `json:"until,omitzero"`
@@ -283,10 +286,13 @@ func (p *Prompts) ask(ctx context.Context, why facts, e inbox.Entry, r port.Sess
 	return nil
 }
 
-// turnsAsked are the turns that a question names.
+// turnsAsked are the turns of a question.
 func turnsAsked(why facts, r port.Session) int {
-	if why.Reason == border {
+	switch why.Reason {
+	case border:
 		return r.Turns
+	case limited:
+		return why.Turns
 	}
 	return 0
 }

@@ -73,10 +73,13 @@ func stands(p *Prompts, c card.Card[facts]) bool {
 // question, oldest first.
 func unasked(p *Prompts, to address.Conversation, session uuid.UUID) ([]inbox.Entry, error) {
 	all, err := p.Entries.List()
-	return slices.DeleteFunc(all, func(e inbox.Entry) bool {
+	all = slices.DeleteFunc(all, func(e inbox.Entry) bool {
 		_, own := p.cards.Get(e.Key)
 		return own || e.State != inbox.Asked || e.Aside != nil || e.Session != session || e.Conversation != to || p.Planned(e.Key) || p.Texts.Asks(e.Key)
-	}), err
+	})
+	// The list has those of a terminal after those of the chat.
+	slices.SortStableFunc(all, func(a, b inbox.Entry) int { return a.Received.Compare(b.Received) })
+	return all, err
 }
 
 // askRest asks about the prompts of a place to a session, or to none, that have no question after
@@ -104,10 +107,11 @@ func askRest(ctx context.Context, p *Prompts, was facts, to address.Conversation
 	return errors.Join(err, p.ask(ctx, was, rest[0], r))
 }
 
-// joins reports whether an open question also covers a prompt, and makes the question show it.
+// joins reports whether an open question of any reason also covers a prompt, and makes the question
+// show it.
 func joins(ctx context.Context, p *Prompts, e inbox.Entry) (is bool, err error) {
-	for _, why := range []reason{nobody, unaddressed, over, border} {
-		if c, shares := sharedBy(p, facts{Reason: why}, e); shares {
+	for _, c := range p.cards.List() {
+		if c.Key != e.Key && c.Content.To == e.Conversation && c.Content.Session == e.Session && c.Payload.isShared(c.Content.To) && stands(p, c) {
 			first, err := p.Entries.Load(c.Key)
 			return true, errors.Join(err, p.redraw(ctx, c, first))
 		}

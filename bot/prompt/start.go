@@ -138,7 +138,7 @@ func askLeft(ctx context.Context, p *Prompts, e inbox.Entry) error {
 	if _, asks := p.cards.Get(e.Key); why == "" || asks || p.Texts.Asks(e.Key) || p.Planned(e.Key) || !p.book.MayShow(e.Conversation) {
 		return nil
 	}
-	if !known && e.Session == uuid.Nil || why == over {
+	if e.State == inbox.Asked && (known || e.Session == uuid.Nil) {
 		if is, err := joins(ctx, p, e); is {
 			return err
 		}

@@ -319,7 +319,13 @@ func (l *Lists) tapStopped(_ context.Context, t chat.Tap, was stopped) (chat.Ans
 				if chat.IsGone(unread) || unread == nil && e.State != inbox.Asked {
 					continue // it was decided about already
 				}
-				if err = errors.Join(unread, l.decide(ctx, e, r, drop)); err != nil {
+				if unread == nil && !drop && l.IsLimited(ctx, e, r) { // another question has it from here on
+					unread = l.leave(ctx, t.Card.Key, key)
+				}
+				if unread == nil {
+					unread = l.decide(ctx, e, r, drop)
+				}
+				if err = unread; err != nil {
 					return err
 				}
 				done++
@@ -352,8 +358,16 @@ func (l *Lists) decide(ctx context.Context, e inbox.Entry, r port.Session, drop 
 	if r.Resumable {
 		return l.Queue.Keep(ctx, r.ID, e.Key)
 	}
-	if err := l.Chat.Book.Follow(ctx, e.Conversation, r); err != nil {
-		return err
+	return l.SendOrHold(ctx, e, r)
+}
+
+// leave takes a text out of a list.
+func (l *Lists) leave(ctx context.Context, list, key string) error {
+	defer l.stopped.Hold()()
+	c, open := l.stopped.Get(list)
+	if !open {
+		return nil
 	}
-	return l.Queue.Queue(ctx, r.ID, e.Key)
+	c.Payload.Texts = slices.DeleteFunc(slices.Clone(c.Payload.Texts), func(t text) bool { return t.Key == key })
+	return l.stopped.Redraw(ctx, list, c.Content, c.Payload)
 }

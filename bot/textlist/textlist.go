@@ -64,6 +64,10 @@ type Deps struct {
 	// Chosen brings the open question, if any, of a session that was chosen in a conversation.
 	Chosen func(ctx context.Context, from address.Conversation, session uuid.UUID) error
 	Resume func(ctx context.Context, q chat.Resume) (back bool, err error)
+	// SendOrHold queues a text for its session, or keeps it under another question while a limit holds it, which IsLimited
+	// reports.
+	SendOrHold func(ctx context.Context, e inbox.Entry, r port.Session) error
+	IsLimited  func(ctx context.Context, e inbox.Entry, r port.Session) bool
 }
 
 // Lists are the lists of all sessions.
