@@ -73,13 +73,10 @@ func stands(p *Prompts, c card.Card[facts]) bool {
 // question, oldest first.
 func unasked(p *Prompts, to address.Conversation, session uuid.UUID) ([]inbox.Entry, error) {
 	all, err := p.Entries.List()
-	all = slices.DeleteFunc(all, func(e inbox.Entry) bool {
+	return slices.DeleteFunc(all, func(e inbox.Entry) bool {
 		_, own := p.cards.Get(e.Key)
 		return own || e.State != inbox.Asked || e.Aside != nil || e.Session != session || e.Conversation != to || p.Planned(e.Key) || p.Texts.Asks(e.Key)
-	})
-	// The list has those of a terminal after those of the chat.
-	slices.SortStableFunc(all, func(a, b inbox.Entry) int { return a.Received.Compare(b.Received) })
-	return all, err
+	}), err
 }
 
 // askRest asks about the prompts of a place to a session, or to none, that have no question after
