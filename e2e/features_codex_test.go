@@ -58,7 +58,7 @@ func codexTurns() []feature {
 		{name: "an API that fails again and again", lists: "API error", provider: "request_max_retries = 0\nstream_max_retries = 40", holds: "Queued",
 			leaves: []act{{frees: "free", then: "up again"}}, steps: []act{{say: "down FOLDER/free", shows: "Reconnecting"}}},
 		{name: "a used limit", always: true, lists: "limit reached", holds: "The limit of work lasts", leaves: []act{{tap: "Send now"}},
-			steps: []act{{say: "limit", hears: "usage limit"}}},
+			steps: []act{{say: "limit", hears: "usage limit"}, {hears: "After that this can be sent"}}},
 		{name: "a shell command of the chat", steps: []act{{say: "!echo hello", hears: "it cannot run a line after"}}},
 	}
 }
