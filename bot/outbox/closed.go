@@ -22,7 +22,7 @@ func (q *queue) shutOut(j *job) {
 }
 
 // isOut reports whether a message for General waits until the next try.
-func (l *chatQueue) isOut(j *job) bool { return l.shut > 0 && !l.trying && j.isInGeneral() }
+func (q *chatQueue) isOut(j *job) bool { return q.shut > 0 && !q.trying && j.isInGeneral() }
 
 // close notes that General is closed: what is for it waits, and holds up nothing else. The next try
 // comes after half a minute, later after up to ten.
