@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -84,6 +85,7 @@ func TestOldClaudeIsToldOnce(t *testing.T) {
 	assert.Equal(t, 2, w.heard(sentence))
 	w.stop()
 	w.start()
+	w.until("the version is known", func() bool { return strings.Contains(w.bot.log.String(), "msg=claude_old") })
 	w.hear(w.say("/health"), sentence)
 	assert.Equal(t, 3, w.heard(sentence), "/health alone")
 	w.stop()
