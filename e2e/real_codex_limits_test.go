@@ -20,7 +20,8 @@ func TestRealP4_CodexFullContext(t *testing.T) {
 	limited := w.hear(w.say("limit"), "cx has reached a limit")
 	assert.Contains(t, limited.Text, "It can continue at ")
 
-	w.hear(limited.ID, "After that this can be sent") // from then on ccbot knows the limit
+	w.hear(limited.ID, "After that this can be sent")
+	w.until("ccbot knows the limit", func() bool { return w.phaseOf("cx") == "limit_reached" })
 	full := w.say("full")
 	w.tap(w.offered(full, "Send now"), "Send now")
 	assert.Contains(t, w.hear(full, "no longer fits into the model's context").Text, "begin a new one with /new")
