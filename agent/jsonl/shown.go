@@ -8,9 +8,8 @@ import (
 	"slices"
 	"time"
 
-	"ccbot/agent/history"
-
 	"ccbot/agent"
+	"ccbot/agent/history"
 	"ccbot/internal/lazyregexp"
 	"ccbot/internal/watch"
 	"ccbot/port/talk"

@@ -319,13 +319,14 @@ func (l *Lists) tapStopped(_ context.Context, t chat.Tap, was stopped) (chat.Ans
 				if chat.IsGone(unread) || unread == nil && e.State != inbox.Asked {
 					continue // it was decided about already
 				}
-				if unread == nil && !drop && l.IsLimited(ctx, e, r) { // another question has it from here on
-					unread = l.leave(ctx, t.Card.Key, key)
+				err = unread
+				if err == nil && !drop && l.IsLimited(ctx, e, r) { // another question has it from here on
+					err = l.leave(ctx, t.Card.Key, key)
 				}
-				if unread == nil {
-					unread = l.decide(ctx, e, r, drop)
+				if err == nil {
+					err = l.decide(ctx, e, r, drop)
 				}
-				if err = unread; err != nil {
+				if err != nil {
 					return err
 				}
 				done++

@@ -149,7 +149,7 @@ const (
 	FailedContext FailureKind = "context" // the conversation no longer fits into the model's context
 	FailedAccount FailureKind = "account" // the account has no credit
 	FailedRefused FailureKind = "refused" // the API refused what a request holds, which may be the message or its conversation
-	FailedAgain   FailureKind = "again"   // of an item: so did it the turn before, with the same words, so it is the conversation
+	FailedAgain   FailureKind = "again"   // of an item: the turn before ended with the same refusal, so it is the conversation that is refused
 )
 
 // Tool is a tool call, or its end.

@@ -104,7 +104,7 @@ func (m *Menus) publish(ctx context.Context, id int64) (again time.Duration, all
 		if err := m.call(ctx, one); err != nil {
 			all = errors.Join(all, fmt.Errorf("commands of chat %d in %q: %w", one.Chat, one.Lang, err))
 			if errors.Is(err, tgbot.ErrorForbidden) || errors.Is(err, tgbot.ErrorBadRequest) {
-				m.refused = append(slices.DeleteFunc(m.refused, func(old menu.List) bool { return place([]menu.List{old}, one) == 0 }), one)
+				m.noteRefused(one)
 			} else {
 				again = waitAfter(err, menuRetry)
 			}
@@ -122,6 +122,14 @@ func (m *Menus) publish(ctx context.Context, id int64) (again time.Duration, all
 		}
 	}
 	return again, all
+}
+
+func (m *Menus) noteRefused(one menu.List) {
+	if i := place(m.refused, one); i >= 0 {
+		m.refused[i] = one
+		return
+	}
+	m.refused = append(m.refused, one)
 }
 
 // isRefused reports whether Telegram has refused just this list.
