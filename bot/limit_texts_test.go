@@ -5,6 +5,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -75,6 +76,12 @@ func (w *limited) hears(texts ...string) {
 		w.MustHear(w.t, text)
 		w.Work(w.t)
 	}
+}
+
+func (w *limited) runs(model string) {
+	w.Lifecycle.Mu.Lock()
+	defer w.Lifecycle.Mu.Unlock()
+	w.Lifecycle.OnLook = view.Status{Usage: &port.Usage{Model: model}}
 }
 
 // again is a restart after a crash, as the daemon does it.
@@ -189,9 +196,9 @@ func TestP4_HeldTextsAreAskedAbout(t *testing.T) {
 			w.Later(time.Minute)
 		}, ask},
 		{"the model is another one", func(_ *testing.T, w *limited) {
-			w.Lifecycle.OnLook = view.Status{Usage: &port.Usage{Model: "Opus 5.5"}}
+			w.runs("Opus 5.5")
 		}, func(_ *testing.T, w *limited) {
-			w.Lifecycle.OnLook = view.Status{Usage: &port.Usage{Model: "Sonnet 5"}}
+			w.runs("Sonnet 5")
 			w.Later(5 * time.Minute)
 		}, ask},
 	} {
@@ -268,10 +275,12 @@ func TestP4_HeldTextsOutliveFailure(t *testing.T) {
 	}{{"the disk is full", &os.PathError{Op: "write", Path: "x", Err: syscall.ENOSPC}, 2, true}, {"it is refused", view.ErrNoAgent, 1, false}} {
 		t.Run(tc.name, func(t *testing.T) {
 			atKnownLimit(t, conversation.Stop, func(t *testing.T, w *limited) {
-				w.hears("one", "two", "three")
+				var mu sync.Mutex // a later try has another goroutine
 				var sent []string
 				fails := tc.fails
 				w.Lifecycle.OnQueue = func(_ uuid.UUID, key string) error {
+					mu.Lock()
+					defer mu.Unlock()
 					e, err := w.Inbox.Load(key)
 					if err == nil && e.Text == "two" && fails > 0 {
 						fails--
@@ -280,18 +289,24 @@ func TestP4_HeldTextsOutliveFailure(t *testing.T) {
 					sent = append(sent, e.Text)
 					return err
 				}
+				got := func() []string {
+					mu.Lock()
+					defer mu.Unlock()
+					return slices.Clone(sent)
+				}
+				w.hears("one", "two", "three")
 				w.Later(7*time.Minute + time.Second)
-				assert.Equal(t, []string{"one"}, sent)
+				assert.Equal(t, []string{"one"}, got())
 				m, id := w.held()
 				assert.Contains(t, m.Text.Text, "1. two\n2. three")
 				assert.Equal(t, !tc.passes, m.Sounds)
 				w.Later(time.Minute)
 				if !tc.passes {
-					assert.Equal(t, []string{"one"}, sent)
+					assert.Equal(t, []string{"one"}, got())
 					w.Press(t, chattest.Alice, id, "Send now")
 					w.Work(t)
 				}
-				assert.Equal(t, []string{"one", "two", "three"}, sent)
+				assert.Equal(t, []string{"one", "two", "three"}, got())
 				w.noneHeld()
 			})
 		})
