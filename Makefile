@@ -28,7 +28,7 @@ MEMORY := $(shell [ -w /dev/shm ] && [ "$$(df -Pk /dev/shm | awk 'END {print $$4
 PROGRAMS ?= $(CURDIR)/bin/test
 GOTEST  ?= $(GO) test
 WITH    := GOGC=$${GOGC-400} TMPDIR=$${TMPDIR-$(or $(MEMORY),/tmp)} CCBOT_E2E_BINARIES='$(PROGRAMS)'
-FLAGS    = -vet=off -ldflags='-s -w' -p $(SIDE) -timeout 20m $(if $(RUN),-run '$(RUN)') $(if $(SKIP),-skip '$(SKIP)')
+FLAGS    = -vet=off -ldflags='-s -w' -p $(SIDE) -timeout 45m $(if $(RUN),-run '$(RUN)') $(if $(SKIP),-skip '$(SKIP)')
 # `make test SHORT=` takes the long tests and the large inputs too: internal/longtest.
 SHORT   ?= -short
 RACY     = $(shell tools/goroutines)
@@ -99,7 +99,7 @@ faults: needs-test ## run the trials of faults of the machine (tools/faults/tria
 
 e2e: programs ## the tests with the real Claude Code and Codex, which are installed into a cache folder first
 	@e2e/install.sh
-	@CCBOT_REQUIRE=all $(WITH) $(GOTEST) -vet=off -count=1 -timeout 20m -run '^TestReal' ./e2e/...
+	@CCBOT_REQUIRE=all $(WITH) $(GOTEST) -vet=off -count=1 -timeout 45m -run '^TestReal' ./e2e/...
 
 lint: ## golangci-lint, of which go vet is a part, and a tidy module
 	$(GO) mod tidy -diff

@@ -75,6 +75,9 @@ func TestRealStopCancelsWaitForLimit(t *testing.T) {
 	w.hear(w.say("/stop"), "work is interrupted")
 	w.until("it does not go on", func() bool { return !continues() })
 	w.hear(w.say("/stop"), "nothing to stop")
-	w.hear(w.say("say fine"), "fine")
+	w.until("the limit is known", func() bool { return w.record("work").Phase == "limit_reached" })
+	held := w.say("say fine") // would fail before the end of the limit
+	w.tap(w.offered(held, "Send now"), "Send now")
+	w.hear(held, "fine")
 	w.stop()
 }

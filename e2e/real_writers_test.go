@@ -113,8 +113,10 @@ func TestRealP1_BackgroundIsNamed(t *testing.T) {
 	assert.NotContains(t, desk.screen(pane), "nowhere")
 	assert.Contains(t, w.hear(w.say("/list"), "work").Text, "in the background of Claude Code: claude attach ")
 	old := w.claudeID()
-	desk.tmux("send-keys", "-t", pane, "C-c")
-	desk.tmux("send-keys", "-t", pane, "C-c")
+	w.until("two ^C in a row have ended it", func() bool {
+		desk.tmux("send-keys", "-t", pane, "C-c")
+		return w.table.Liveness(agent) == process.Gone
+	})
 	ended := w.hear(held, "goes on in the background of Claude Code, so it is no longer open here")
 	assert.Zero(t, w.heard("work ended on its own"))
 	w.until("the record has the conversation there", func() bool { return w.stateOf("work") == "completed" && w.claudeID() != old })

@@ -110,9 +110,8 @@ func decideTidy(r session.Record, v view.View, head *typing.Prompt, d decision) 
 // box and asks nothing.
 func decideStart(r session.Record, v view.View, head *typing.Prompt) decision {
 	age := v.Now.Sub(r.StartedAt)
-	reported := !r.ReportsAt.IsZero()
 	switch {
-	case v.TypeSafe() && (reported && v.State.Decides() || age >= presenceGrace):
+	case v.TypeSafe() && isUp(r, v, age):
 		return decision{Act: actReady, Again: view.Soon}
 	case v.DialogOpen():
 		d := decideDialog(r, v, head)
@@ -124,6 +123,15 @@ func decideStart(r session.Record, v view.View, head *typing.Prompt) decision {
 		return decision{Act: actNotReport, Again: backoff(age)}
 	}
 	return decision{Again: backoff(age)}
+}
+
+// isUp reports whether an agent with a free prompt box has started. A server has a conversation once its
+// terminal has asked all that it asks at a start: a slow one draws its box before that.
+func isUp(r session.Record, v view.View, age time.Duration) bool {
+	if v.ByServer {
+		return v.State.Decides() || v.State.Known != view.StateUnwritten && age >= presenceGrace
+	}
+	return age >= presenceGrace || !r.ReportsAt.IsZero() && v.State.Decides()
 }
 
 // backoff returns the pause between two checks of a slow start: a tenth of its age, between Soon

@@ -51,6 +51,8 @@ func enters(n int) func(*typing.Prompt) { return func(p *typing.Prompt) { p.Mark
 func TestDecide(t *testing.T) {
 	running, starting, restoring := session.Running, session.Starting, session.Restoring
 	unreported := func(r *session.Record) { r.ReportsAt = time.Time{} }
+	server := func(v *view.View) { v.ByServer = true }
+	unwritten := func(v *view.View) { v.State = view.AgentState{Known: view.StateUnwritten} }
 	young := func(age time.Duration) func(*session.Record) {
 		return func(r *session.Record) { r.StartedAt = viewtest.Noon.Add(-age) }
 	}
@@ -66,6 +68,8 @@ func TestDecide(t *testing.T) {
 		{"ready again", in(restoring), viewtest.Free(), nil, actReady, ""},
 		{"not reported, young", in(starting, unreported, young(presenceGrace-time.Millisecond)), viewtest.Free(), nil, actNothing, ""},
 		{"not reported, presence says idle long enough", in(starting, unreported, young(presenceGrace)), viewtest.Free(), nil, actReady, ""},
+		{"a server without a conversation", in(starting, unreported, young(time.Minute)), viewtest.Free(server, unwritten), nil, actNotReport, ""},
+		{"a server with a conversation", in(starting, unreported, young(time.Second)), viewtest.Free(server), nil, actReady, ""},
 		{"starting, a dialog", in(starting), viewtest.Free(viewtest.DialogOpen), nil, actDialog, ""},
 		{"starting, presence waits", in(starting), viewtest.Free(viewtest.Status(presence.Waiting)), nil, actDialog, ""},
 		{"starting, no box yet", in(starting), viewtest.Free(viewtest.NoBox), nil, actNotReport, ""},
