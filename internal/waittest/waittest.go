@@ -1,9 +1,9 @@
 // Package waittest waits in tests for what will happen, however long the machine takes to do it.
 //
-// A test has no limit of its own: a machine that stands still for a minute would make it fail. Only
-// go test's -timeout ends a wait. Shortly before that the test fails here, so that it says what it
-// waited for. In a synctest bubble, whose time does not depend on the machine, it fails after
-// ten minutes of that time.
+// A test has no limit of its own: a machine that stands still for a minute would make it fail. A wait
+// ends after ten minutes, because what takes longer never comes and the tests beside it go on, or
+// shortly before go test's -timeout, so that the test says what it waited for. In a synctest bubble
+// these are minutes of its own time.
 package waittest
 
 import (
@@ -17,8 +17,8 @@ import (
 // printed before that, and the clean-up of the test takes time, too.
 const reserve = 15 * time.Second
 
-// inBubble is the longest wait in a bubble.
-const inBubble = 10 * time.Minute
+// most is the longest wait.
+const most = 10 * time.Minute
 
 // The pauses between two looks.
 const (
@@ -30,7 +30,7 @@ const (
 // the test waits for; a func() string among its arguments is called for the failure only.
 func Until(t testing.TB, done func() bool, what ...any) {
 	t.Helper()
-	end, limited := limit(t)
+	end, limited := soon(t)
 	for pause := shortest; !done(); pause = min(2*pause, longest) {
 		if limited && time.Now().After(end) {
 			t.Fatal(missing(what))
@@ -43,7 +43,7 @@ func Until(t testing.TB, done func() bool, what ...any) {
 func Next[T any](t testing.TB, c <-chan T, what ...any) T {
 	t.Helper()
 	var late <-chan time.Time // nil waits for ever
-	if end, limited := limit(t); limited {
+	if end, limited := soon(t); limited {
 		late = time.After(time.Until(end))
 	}
 	select {
@@ -68,11 +68,20 @@ func Context(t testing.TB) context.Context {
 	return ctx
 }
 
-// limit returns when a wait gives up. Benchmarks and fuzz targets have no limit.
+// soon returns when a single wait that begins now gives up.
+func soon(t testing.TB) (end time.Time, limited bool) {
+	end, limited = limit(t)
+	if last := time.Now().Add(most); limited && last.Before(end) {
+		end = last
+	}
+	return end, limited
+}
+
+// limit returns when all waits give up. Benchmarks and fuzz targets have no limit.
 func limit(t testing.TB) (end time.Time, limited bool) {
 	defer func() {
 		if recover() != nil { // a bubble has no deadline
-			end, limited = time.Now().Add(inBubble), true
+			end, limited = time.Now().Add(most), true
 		}
 	}()
 	if d, ok := t.(interface{ Deadline() (time.Time, bool) }); ok {
@@ -95,5 +104,5 @@ func missing(what []any) string {
 		}
 		said = fmt.Sprintf(fmt.Sprint(what[0]), args...)
 	}
-	return "waited until the end of go test's own time: " + said
+	return "waited ten minutes, or until the end of go test's own time: " + said
 }

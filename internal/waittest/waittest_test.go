@@ -31,11 +31,11 @@ func TestEndlessWaitSaysWhatItWaitedFor(t *testing.T) {
 		name, want string
 		wait       func(t testing.TB)
 	}{
-		{"until a fact", "waited until the end of go test's own time: all parts are there, but two of three",
+		{"until a fact", "waited ten minutes, or until the end of go test's own time: all parts are there, but two of three",
 			func(t testing.TB) { Until(t, func() bool { return false }, "all parts are there, but %s", state) }},
-		{"for a value", "waited until the end of go test's own time: 3 answers",
+		{"for a value", "waited ten minutes, or until the end of go test's own time: 3 answers",
 			func(t testing.TB) { Next(t, make(chan int), "%d answers", 3) }},
-		{"without words", "waited until the end of go test's own time: it never came",
+		{"without words", "waited ten minutes, or until the end of go test's own time: it never came",
 			func(t testing.TB) { Until(t, func() bool { return false }) }},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -55,12 +55,23 @@ func TestContextEndsBeforeGoTest(t *testing.T) {
 	assert.True(t, limited && end.Before(h.end))
 }
 
+// One wait that never ends leaves the rest of go test's time to the other tests.
+func TestWaitEndsLongBeforeGoTest(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		began := time.Now()
+		h := &hurried{TB: t, end: began.Add(time.Hour)}
+		assert.PanicsWithValue(t, h, func() { Until(h, func() bool { return false }) })
+		assert.PanicsWithValue(t, h, func() { Next(h, make(chan int)) })
+		assert.Less(t, time.Since(began), 2*(most+longest+time.Second))
+	})
+}
+
 func TestWaitInBubbleEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		began := time.Now()
 		h := &bubbled{T: t}
 		assert.PanicsWithValue(t, h, func() { Until(h, func() bool { return false }, "nothing") })
-		assert.Less(t, time.Since(began), inBubble+longest+time.Second)
+		assert.Less(t, time.Since(began), most+longest+time.Second)
 	})
 }
 
