@@ -85,7 +85,7 @@ func TestFailingRequestsReportedOncePerTurn(t *testing.T) {
 		for _, s := range []presence.Status{presence.Idle, presence.Busy} {
 			a.set(func(a *agent) { a.status = s })
 			w.WakeAgent(a.id.PID)
-			w.pass(trailingLines + time.Second)
+			w.pass(firstLines + time.Second)
 		}
 		a.set(func(a *agent) { a.retry = "API error · retrying in 10m 0s · attempt 1/10" })
 		w.pass(2 * view.Slow)
@@ -137,6 +137,37 @@ func TestFailureEndsWithLaunch(t *testing.T) {
 	})
 }
 
+// A slow machine writes the end of a turn seconds after the agent says that it is idle.
+func TestLateFailureIsNoted(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		r, a := w.settled()
+		w.becomes(a, presence.Busy)
+		w.becomes(a, presence.Idle)
+		w.pass(5 * time.Second)
+		require.Equal(t, talk.PhaseIdle, view.Noted(w.get(r.ID)).Phase)
+		w.write(r, `{"type":"assistant","isApiErrorMessage":true,"error":"authentication_failed","message":{"id":"m","model":"<synthetic>",`+
+			`"content":[{"type":"text","text":"said"}],"usage":{"output_tokens":0}}}`)
+		w.pass(10 * time.Second)
+		assert.Equal(t, talk.Activity{Phase: talk.PhaseLoggedOut, What: "said"}, view.Noted(w.get(r.ID)))
+	})
+}
+
+func TestLateLinesAreLookedForUntilTheTurnHasEnded(t *testing.T) {
+	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	l := lateLines{at: now.Add(firstLines), pause: firstLines, turns: 3}
+	assert.Equal(t, firstLines, l.left(now))
+	assert.Equal(t, firstLines, l.left(now.Add(-time.Hour)), "the clock was set back")
+	assert.Zero(t, l.next(now, 4))
+	var waited time.Duration
+	for l != (lateLines{}) {
+		waited += l.left(now)
+		now = l.at
+		l = l.next(now, 3)
+	}
+	assert.Equal(t, 31*time.Second, waited)
+	assert.Zero(t, l.left(now))
+}
+
 func TestFailureIsNotedAndLimitEnds(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
@@ -147,7 +178,7 @@ func TestFailureIsNotedAndLimitEnds(t *testing.T) {
 			w.write(r, line)
 			a.set(func(a *agent) { a.status, a.since = presence.Idle, time.Now() })
 			w.WakeAgent(a.id.PID)
-			w.pass(trailingLines + time.Second)
+			w.pass(firstLines + time.Second)
 			return w.get(r.ID)
 		}
 		failure := func(says string) string {

@@ -78,17 +78,12 @@ func (w *reporter) notifySilent(ctx context.Context) error {
 	return w.once(ctx, m.dialog.IsUnreadyReported(), n, func(m *stepState) { m.dialog.NoteUnreadyReported() })
 }
 
-// trailingLines is the time that the last lines of a turn, in the transcript and in the status
-// line, may take once the agent is idle.
-const trailingLines = time.Second
-
 // readAgain is how much of a transcript is read again at each look rather than saved.
 const readAgain = 1 << 20
 
 // noteState records the agent's activity and progress, at each change and each end of a turn, for a
 // restore or a person after the agent's end. Each change costs one save; without a change nothing
-// is saved. again is the time of another check, 0 if none is needed. It is needed because an agent
-// is idle before the last lines of its turn are written, and no event reports those lines.
+// is saved. again is the time of another check, 0 if none is needed.
 func (w *reporter) noteState(ctx context.Context) (again time.Duration, err error) {
 	p := w.view.Phase()
 	if w.r.State != session.Running || p == talk.PhaseUnknown && w.view.State.Attach == "" {
@@ -98,8 +93,8 @@ func (w *reporter) noteState(ctx context.Context) (again time.Duration, err erro
 	if seen.fresh && w.Git != nil {
 		w.agenda.note(func() { w.agenda.gits.wanted[w.r.ID] = true })
 	}
-	if seen.left > 0 {
-		return seen.left, nil
+	if seen.left > 0 && seen.lines.pause == firstLines {
+		return seen.left, nil // nearly always all of it is there then
 	}
 	fresh := false
 	if mode := w.view.Screen.Mode; w.r.InAuto && w.view.Captured && mode != "" && mode != string(port.ModeAuto) {
@@ -108,7 +103,8 @@ func (w *reporter) noteState(ctx context.Context) (again time.Duration, err erro
 	if look := w.recall().git; look != nil && !sameGit(look.state, w.r.GitNow) {
 		w.r.GitNow, fresh = look.state, true
 	}
-	if seen.changed || seen.due || view.Noted(*w.r).Phase != view.Doing(*w.view, w.r.Progress.Failed).Phase {
+	due := !seen.lines.at.IsZero() && seen.left == 0
+	if seen.changed || due || view.Noted(*w.r).Phase != view.Doing(*w.view, w.r.Progress.Failed).Phase {
 		fresh = w.keepProgress() || fresh
 	} else if was := w.r.Progress; w.view.ByCall && p == talk.PhaseWorking { // its server has told of a goal, a moment before the transcript
 		w.keepProgress()
@@ -130,13 +126,14 @@ func (w *reporter) noteState(ctx context.Context) (again time.Duration, err erro
 	if fresh {
 		err = w.save()
 	}
-	if err == nil && p == talk.PhaseIdle {
-		w.remember(func(m *stepState) { m.turn.linesUntil = time.Time{} })
+	if err == nil && due {
+		seen.lines = seen.lines.next(w.view.Now, w.r.Progress.Turns)
+		w.remember(func(m *stepState) { m.turn.lines = seen.lines })
 	}
 	if err == nil && changed { // the record has it already, so a lost news item loses nothing
 		err = w.notify(ctx, news.Doing{})
 	}
-	return 0, err
+	return seen.lines.left(w.view.Now), err
 }
 
 // sameEnd is the maximal difference of two ends that count as the same: the end of a pause is
@@ -195,8 +192,8 @@ type turnNews struct {
 	changed bool          // the previous look saw another phase
 	fresh   bool          // a turn has ended, as far as this look can tell
 	since   time.Time     // since when the agent has been in this phase
-	left    time.Duration // for how long more lines of the turn may come
-	due     bool          // the turn has ended, and the record does not have it yet
+	lines   lateLines     // that may come; the zero value while the agent is not idle
+	left    time.Duration // until the next look for them
 }
 
 // seePhase remembers the phase. A turn that was too short to be seen is recognised by its new
@@ -215,11 +212,10 @@ func (w *reporter) seePhase(p talk.Phase) (seen turnNews) {
 		}
 		m.turn.retrying = false
 		if m.turn.idleBy = by; seen.fresh {
-			m.turn.linesUntil = now.Add(trailingLines)
+			m.turn.lines = lateLines{at: now.Add(firstLines), pause: firstLines, turns: w.r.Progress.Turns}
 		}
-		if seen.due = !m.turn.linesUntil.IsZero(); seen.due {
-			seen.left = max(0, min(m.turn.linesUntil.Sub(now), trailingLines)) // the upper bound: the clock may have been set back
-		}
+		seen.lines = m.turn.lines
+		seen.left = seen.lines.left(now)
 	})
 	return seen
 }

@@ -77,7 +77,7 @@ func (c *core) step(ctx context.Context, id uuid.UUID) (again time.Duration, err
 			}
 			lines, err = w.report.noteState(ctx) // it comes last, because typing must not wait for it
 		}
-		again = sooner(max(sooner(sooner(again, gone), lines), w.switching.Again, w.prompts.Again), w.report.checkInterval())
+		again = sooner(sooner(max(sooner(again, gone), w.switching.Again, w.prompts.Again), lines), w.report.checkInterval())
 		return err
 	})
 	return again, errors.Join(untold, err)

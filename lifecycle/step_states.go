@@ -32,11 +32,41 @@ type stepState struct {
 
 // turnState holds the agent's last seen activity.
 type turnState struct {
-	phase      talk.Phase
-	since      time.Time // of this phase
-	idleBy     time.Time // when the presence file that says idle was written
-	linesUntil time.Time // until this time more lines of the previous turn may come
-	retrying   bool      // it was reported that requests of this turn fail
+	phase    talk.Phase
+	since    time.Time // of this phase
+	idleBy   time.Time // when the presence file that says idle was written
+	lines    lateLines // of the previous turn
+	retrying bool      // it was reported that requests of this turn fail
+}
+
+// lateLines are the last lines of a turn, in the transcript and in the status line: an agent is idle before
+// it writes them, and no event reports them.
+type lateLines struct {
+	at    time.Time     // of the next look for them; zero: none is needed
+	pause time.Duration // before that look
+	turns int           // that had ended in the transcript before this one
+}
+
+// The pauses before the looks for late lines are doubled until the transcript has the end of the turn. A
+// turn that leaves none there, such as a command of the terminal, is not waited for longer than half a minute.
+const (
+	firstLines = time.Second
+	lastLines  = 16 * time.Second
+)
+
+// left returns how long it is until the next look; the upper bound: the clock may have been set back.
+func (l lateLines) left(now time.Time) time.Duration {
+	return max(0, min(l.at.Sub(now), l.pause))
+}
+
+// next returns what is to be looked for after a look that found turns ended ones.
+func (l lateLines) next(now time.Time, turns int) lateLines {
+	if turns > l.turns || l.pause >= lastLines {
+		return lateLines{}
+	}
+	l.pause *= 2
+	l.at = now.Add(l.pause)
+	return l
 }
 
 func (s *stepStates) recall(id uuid.UUID) stepState {

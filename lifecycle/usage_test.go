@@ -67,9 +67,10 @@ func TestLateTurnUsageIsSaved(t *testing.T) {
 				require.NotNil(t, w.get(r.ID).Usage)
 				assert.InDelta(t, 0.5, w.get(r.ID).Usage.Cost, 0)
 
-				w.status.notify(r, 13, 0.6)
 				w.pass(time.Minute)
-				assert.InDelta(t, 0.5, w.get(r.ID).Usage.Cost, 0, "it is one more look, no polling")
+				w.status.notify(r, 13, 0.6)
+				w.pass(time.Hour)
+				assert.InDelta(t, 0.5, w.get(r.ID).Usage.Cost, 0, "these are a few more looks, no polling")
 			})
 		})
 	}
