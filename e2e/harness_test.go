@@ -440,7 +440,7 @@ func (w *world) tap(m botapi.Message, label string) {
 	require.True(w.t, ok, "message %q has no button %q", m.Text, label)
 	answer, err := w.person.Tap(w.chat(), m.ID, b.Data)
 	if errors.Is(err, botapi.ErrNoButton) || isStale(answer) {
-		if now, drawn := w.drawnAgain(m.ID, label, b.Data); drawn {
+		if now, drawn := w.drawnAgain(m, label, b.Data); drawn {
 			w.tap(now, label)
 			return
 		}
@@ -463,17 +463,17 @@ func (w *world) tapped(err error) {
 // kill has left is not drawn again.
 const drawTimeout = 5 * time.Second
 
-// drawnAgain waits until a button of a message has other data, and returns the message. It returns
-// false if the message no longer has that button, or is not drawn again.
-func (w *world) drawnAgain(id int, label, data string) (m botapi.Message, drawn bool) {
+// drawnAgain waits until a button of a message has other data, or stands in the message in which the request
+// was brought below, and returns that message. It returns false if neither comes.
+func (w *world) drawnAgain(old botapi.Message, label, data string) (m botapi.Message, drawn bool) {
 	for end := time.Now().Add(drawTimeout); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
-		m = w.present(id)
-		b, there := m.Find(label)
-		if !there {
-			return w.below(m, label)
-		}
-		if b.Data != data {
+		m = w.present(old.ID)
+		if b, there := m.Find(label); there && b.Data != data {
 			return m, true
+		} else if !there {
+			if m, drawn = w.below(old, label); drawn {
+				return m, true
+			}
 		}
 	}
 	return m, false
