@@ -1,9 +1,13 @@
 package bot_test
 
 import (
+	"path/filepath"
+	"slices"
 	"testing"
+	"testing/synctest"
 	"time"
 
+	"github.com/go-telegram/bot/models"
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -83,4 +87,47 @@ func TestP9_FolderInGroupAsksAtBorder(t *testing.T) {
 			assert.Len(t, w.Lifecycle.Starts, 1)
 		})
 	}
+}
+
+// TestTwoPeopleBrowseInOneGroup: each has a separate page, folder and first prompt.
+func TestTwoPeopleBrowseInOneGroup(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := startedIn(t, "api", "web")
+		people := []struct {
+			id             int64
+			folder, prompt string
+			page           int
+		}{{id: chattest.Alice, folder: "api", prompt: "for Alice"}, {id: chattest.Bob, folder: "web", prompt: "for Bob"}}
+		for i := range people {
+			w.says(people[i].id, "/new")
+			people[i].page = w.Telegram.LastID()
+		}
+		require.NotEqual(t, people[0].page, people[1].page)
+		for i, p := range people {
+			key, u := w.Accept(t, &models.Message{From: &models.User{ID: p.id}, Chat: chattest.GroupChat(chattest.Ours),
+				Text: filepath.Join(w.Home, p.folder), ReplyToMessage: &models.Message{ID: p.page}})
+			require.NoError(t, w.Handle(t.Context(), key, u))
+			w.Work(t)
+			people[i].page = w.Telegram.LastID() // below the reply
+		}
+		keys := map[int64]string{}
+		for _, p := range people {
+			w.Press(t, p.id, p.page, w.say(i18n.ButtonUseThis))
+		}
+		for _, p := range people {
+			keys[p.id] = w.says(p.id, p.prompt)
+			assert.Contains(t, w.Shows(t, p.page).Text.Text, p.prompt)
+		}
+		assert.NotContains(t, w.Shows(t, people[0].page).Text.Text, people[1].prompt)
+		for _, p := range slices.Backward(people) {
+			w.Press(t, p.id, p.page, w.say(i18n.ButtonStartFresh))
+			w.Work(t)
+			all := w.Records.List()
+			i := slices.IndexFunc(all, func(r session.Record) bool { return r.Owner == p.id })
+			require.GreaterOrEqual(t, i, 0)
+			r := all[i]
+			assert.Equal(t, filepath.Join(w.Home, p.folder), r.Dir)
+			assert.Contains(t, w.Lifecycle.Done(), "queue "+keys[p.id]+" for "+r.ID.String())
+		}
+	})
 }
