@@ -61,6 +61,71 @@ func TestReasonComesBeforeItsRequest(t *testing.T) {
 	})
 }
 
+// inGroupTurns is inTurns with the session in a group, where its hook has asked, and its transcript then
+// has a reason and the call.
+func inGroupTurns(t *testing.T, test func(t *testing.T, w *turnWorld, q chattest.Asked)) {
+	t.Helper()
+	inTurns(t, turn.Nowhere, func(t *testing.T, w *turnWorld) {
+		require.NoError(t, w.Chats.SetCurrent(chattest.InGroup, w.r.ID))
+		w.Records.Change(w.r.ID, func(r *session.Record) { r.Conversation = chattest.InGroup })
+		w.tells(news.Transcript{})
+		w.types("mend it")
+		q := w.asksEarly("go test")
+		chattest.Grow(t, w.c, chattest.Says("A test is red."), bash("a", "go test"))
+		time.Sleep(100 * time.Millisecond) // it is read, and the chat takes no message yet
+		synctest.Wait()
+		require.Equal(t, "A test is red.", w.RequestState(t, q).Explanation)
+		require.Empty(t, w.shown())
+		test(t, w, q)
+	})
+}
+
+// A group takes few messages: a reason is in the message of its request, also after the end.
+func TestReasonIsInItsRequestInGroup(t *testing.T) {
+	inGroupTurns(t, func(t *testing.T, w *turnWorld, q chattest.Asked) {
+		before := w.Cursors(w.r)
+		w.Later(20 * time.Millisecond)
+		all := w.shown()
+		require.Len(t, all, 1)
+		assert.True(t, strings.HasPrefix(all[0], "A test is red.\n\n"), all[0])
+		assert.Contains(t, all[0], "go test")
+		assert.NotEqual(t, before, w.Cursors(w.r))
+		w.Result(t, q, "", "ok", false)
+		assert.Contains(t, w.shown()[0], "A test is red.")
+		chattest.Grow(t, w.c, toolResult("a", false), chattest.Says("It is green."))
+		w.Later(time.Second)
+		assert.Equal(t, "It is green.", w.shown()[1])
+	})
+}
+
+// A request that was answered at the desk has no message, and its reason has one.
+func TestP5_ReasonOutlivesItsRequest(t *testing.T) {
+	inGroupTurns(t, func(t *testing.T, w *turnWorld, q chattest.Asked) {
+		w.HangsUp(q)
+		w.OnLeft(t.Context(), q.Request)
+		w.Later(time.Minute)
+		assert.Equal(t, []string{"A test is red."}, w.shown())
+	})
+}
+
+// The transcript counts as read only when the chat has the request.
+func TestP5_ReasonIsShownOnceAfterRestart(t *testing.T) {
+	for name, redials := range map[string]bool{"the hook redials": true, "the hook is gone": false} {
+		t.Run(name, func(t *testing.T) {
+			inGroupTurns(t, func(t *testing.T, w *turnWorld, q chattest.Asked) {
+				w.Restart(t)
+				if redials {
+					require.NoError(t, w.OnEarlyRequest(t.Context(), q.Request))
+				} else {
+					w.HangsUp(q)
+				}
+				w.Later(2 * time.Minute)
+				assert.Equal(t, 1, strings.Count(strings.Join(w.shown(), "\n"), "A test is red."))
+			})
+		})
+	}
+}
+
 // TestRequestIsTheLastMessage has the transcript come up to two seconds after the hook has asked, as
 // from another machine, and a Bot API that takes up to a second for a message.
 func TestRequestIsTheLastMessage(t *testing.T) {

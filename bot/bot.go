@@ -213,7 +213,7 @@ func (b *Bot) Features() []chat.Feature {
 		End: func(ctx context.Context, machine string) error { return b.Prompts.EndFor(ctx, machine) }}), budget.New(c, s, s)
 	outputs, long := shell.New(c, s.Output, load, b.Machine.Files), longtext.New(c, b.Transcripts)
 	b.Answers = answer.New(answer.Deps{Chat: c, Sender: b.Sender, Sessions: s, Outputs: outputs, Long: long, Transcripts: b.Transcripts,
-		OnItem: b.onItem, Rich: b.Rich, Thinking: b.Thinking, Stops: texts,
+		OnItem: b.onItem, Explain: b.Requests.Explain, Rich: b.Rich, Thinking: b.Thinking, Stops: texts,
 		IsNext: func(r port.Session, end talk.Cursor) bool { return waiting.IsNext(c, load, r, end) },
 		Signs:  func(to outbox.Conversation) bool { return b.Steps.In(c, to) != turn.OnCard }})
 	others := writers.New(c, s, s, s, s, resume)

@@ -55,6 +55,7 @@ type shownMessage struct {
 	text string // of a file: its contents
 	id   int64  // of the chat and the message
 	stop bool   // it has the button [Stop]
+	keys models.ReplyMarkup
 }
 
 func newStrictAPI(t *testing.T) *strictAPI {
@@ -99,7 +100,7 @@ func (s *strictAPI) do(how, text string, keys models.ReplyMarkup, call func() (*
 		s.refused++
 		return m, err
 	}
-	s.shown, s.last = append(s.shown, shownMessage{time.Now(), how, text, m.Chat.ID<<32 + int64(m.ID), hasStop(keys)}), m.ID
+	s.shown, s.last = append(s.shown, shownMessage{time.Now(), how, text, m.Chat.ID<<32 + int64(m.ID), hasStop(keys), keys}), m.ID
 	if s.after != nil {
 		if err := s.after(how); err != nil {
 			return nil, err

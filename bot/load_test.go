@@ -76,6 +76,16 @@ func (l *loaded) writes(lines ...string) {
 // turn is a turn of the agent, from the prompt to its end.
 func (l *loaded) turn(key, text string, takes time.Duration, lines ...string) {
 	l.t.Helper()
+	l.begins(key, text)
+	time.Sleep(takes)
+	l.writes(lines...)
+	l.writes(chattest.TurnEnd)
+	l.phase("idle")
+}
+
+// begins types a prompt, and the agent begins its turn.
+func (l *loaded) begins(key, text string) {
+	l.t.Helper()
 	at, err := os.Stat(l.c.Path)
 	require.NoError(l.t, err)
 	l.tells(news.Typed{Prompt: talk.Prompt{Key: key, Text: text, Class: talk.ClassPlain,
@@ -83,10 +93,6 @@ func (l *loaded) turn(key, text string, takes time.Duration, lines ...string) {
 	time.Sleep(time.Millisecond)
 	l.phase("working")
 	l.writes(chattest.PromptLine(text))
-	time.Sleep(takes)
-	l.writes(lines...)
-	l.writes(chattest.TurnEnd)
-	l.phase("idle")
 }
 
 // The answers use the whole budget of the chat, and a command goes before them.

@@ -78,6 +78,9 @@ type Deps struct {
 	Outputs  Outputs
 	Long     LongTexts
 	Stops    Stops
+	// Explain shows a text in the message of the request for a call that follows it, and waits until
+	// the chat has it; false: it needs a message of its own.
+	Explain func(ctx context.Context, to outbox.Conversation, session uuid.UUID, tool, text string) (shown bool, err error)
 	// IsNext reports whether the next prompt of a session is typed as soon as a turn has ended.
 	IsNext      func(r port.Session, end talk.Cursor) bool
 	Transcripts interface {

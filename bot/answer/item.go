@@ -3,8 +3,10 @@ package answer
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
+	"github.com/go-telegram/bot/models"
 	"github.com/google/uuid"
 
 	"ccbot/bot/chat"
@@ -72,7 +74,7 @@ func (t *transcriptReader) show(ctx context.Context, r port.Session, item talk.I
 	var said rendition
 	if !isForeign(r, item) {
 		said = draw(r, item)
-		t.unanswered = t.unanswered || item.FromPerson
+		t.unanswered, t.awaited = t.unanswered || item.FromPerson, t.awaited || item.FromPerson
 	}
 	begun, finished := item.At.Part > 0 && said.counts(item.At), false
 	if item.Kind == talk.LocalOutput && len(said.parts) > 0 && !begun {
@@ -112,9 +114,24 @@ func (t *transcriptReader) show(ctx context.Context, r port.Session, item talk.I
 	case t.batch.any(): // the session is now shown in full
 		return errReadAgain
 	default:
+		if !begun && item.Kind == talk.Text && len(said.parts) == 1 && item.At.Joined <= 1 {
+			if finished, err = t.explains(ctx, r, said.parts[0]); err != nil {
+				return err
+			}
+		}
 		return t.send(ctx, r, item, said, finished, draw)
 	}
 	return nil
+}
+
+// explains reports whether the request for the next call shows a text.
+func (t *transcriptReader) explains(ctx context.Context, r port.Session, p render.Part) (bool, error) {
+	isLink := func(e models.MessageEntity) bool { return e.Type == models.MessageEntityTypeTextLink } // its words are not all of it
+	call, ok := t.peek(ctx, 0)
+	if !ok || call.Kind != talk.ToolUse || call.Tool == nil || call.Sidechain || p.File != nil || slices.ContainsFunc(p.Text.Entities, isLink) {
+		return false, nil
+	}
+	return t.answers.Explain(ctx, r.Conversation, r.ID, call.Tool.Name, p.Text.Text)
 }
 
 // endedBy returns the occasion of an item that ends a turn with a sound, or "".
@@ -150,10 +167,11 @@ func (t *transcriptReader) note(r port.Session, item talk.Item) {
 // turn continues.
 func isBash(item talk.Item) bool { return item.Kind == talk.LocalOutput && item.Bash != "" }
 
-// outgoing returns a part for the chat. People wait for the first answer to a prompt.
-func (t *transcriptReader) outgoing(r port.Session, p render.Part) outgoingPart {
+// outgoing returns a part for the chat; ends is set if its turn ends with it. People wait for the first
+// answer to a prompt and for the last one, which may come after a permission.
+func (t *transcriptReader) outgoing(r port.Session, p render.Part, ends chat.Occasion) outgoingPart {
 	l := outgoingPart{session: r, part: p, rank: outbox.Talk}
-	if t.unanswered {
+	if t.unanswered || t.awaited && ends != "" {
 		l.rank = outbox.Answer
 	}
 	return l
@@ -188,7 +206,7 @@ func (t *transcriptReader) send(ctx context.Context, r port.Session, item talk.I
 		case item.Kind == talk.Text && len(said.parts) == 1 && said.parts[0].File == nil:
 			next, err = t.sendJoined(ctx, r, joined{}.with(item, p), draw)
 		default:
-			l := t.outgoing(r, p)
+			l := t.outgoing(r, p, ends)
 			l.next = next
 			if i == 0 {
 				l.ends = t.sound(ctx, r, item, ends)
@@ -207,7 +225,7 @@ func (t *transcriptReader) send(ctx context.Context, r port.Session, item talk.I
 			return unsaved
 		}
 	}
-	t.silent = t.silent && ends == ""
+	t.silent, t.awaited = t.silent && ends == "", t.awaited && ends == ""
 	if !isAnswer(item) {
 		return unsaved
 	}

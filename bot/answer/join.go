@@ -172,7 +172,7 @@ func (t *transcriptReader) sendJoined(ctx context.Context, r port.Session, j joi
 	if !j.fits() {
 		return t.sendFile(ctx, r, j)
 	}
-	l := t.outgoing(r, j.message())
+	l := t.outgoing(r, j.message(), j.ends)
 	l.written, l.next = j.items[0].Time, j.next()
 	last := func() talk.Item { return j.items[len(j.items)-1] }
 	l.ends = t.sound(ctx, r, last(), j.ends)
@@ -187,18 +187,18 @@ func (t *transcriptReader) sendJoined(ctx context.Context, r port.Session, j joi
 		}
 	}
 	err := t.answers.deliver(ctx, l)
-	t.silent = t.silent && j.ends == ""
+	t.silent, t.awaited = t.silent && j.ends == "", t.awaited && j.ends == ""
 	return j.next(), err // it may have grown
 }
 
 // sendFile sends texts as a file. If the chat refuses files, they are sent as messages.
 func (t *transcriptReader) sendFile(ctx context.Context, r port.Session, j joined) (talk.Cursor, error) {
-	l := t.outgoing(r, headed(t.answers.Heading(r), t.answers.file(r, j.items)))
+	l := t.outgoing(r, headed(t.answers.Heading(r), t.answers.file(r, j.items)), j.ends)
 	l.written, l.next = j.items[0].Time, j.next()
 	l.ends = t.sound(ctx, r, j.items[len(j.items)-1], j.ends)
 	err := t.answers.sendFile(context.WithoutCancel(ctx), &l)
 	if !chat.IsRefused(err) {
-		t.silent = t.silent && j.ends == ""
+		t.silent, t.awaited = t.silent && j.ends == "", t.awaited && j.ends == ""
 		return j.next(), err
 	}
 	t.answers.Chat.Log.Warn("answers_file_refused", logkey.SessionID, r.ID.String(), logkey.Error, err)

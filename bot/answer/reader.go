@@ -36,6 +36,7 @@ type transcriptReader struct {
 	stuck      stuck
 	batch      batch
 	unanswered bool        // no answer yet since the last prompt
+	awaited    bool        // no end of a turn yet since the last prompt
 	noFiles    bool        // the chat has refused a file of texts
 	prompted   time.Time   // time of the last prompt
 	silent     bool        // a turn runs, and has not made a sound yet

@@ -88,3 +88,19 @@ func TestStore_FindsTheReason(t *testing.T) {
 	assert.False(t, ok)
 	assert.Empty(t, again.Unsettled())
 }
+
+// A request with an explanation is no longer than one without may be, so nothing else of it is cut.
+func TestP7_ExplanationCutsNothing(t *testing.T) {
+	text := strings.Repeat("y", maxExplanation)
+	of := func(length int) State { return stateOf("Bash", object("command", strings.Repeat("x", length))) }
+	assert.True(t, of(100).hasRoomFor(text))
+	assert.False(t, of(maxBody-maxExplanation).hasRoomFor(text))
+	assert.False(t, stateOf("AskUserQuestion", object("questions", []any{map[string]any{"question": "?", "options": []any{map[string]any{"label": "x"}}}})).hasRoomFor(text))
+	st := of(maxBody - maxExplanation - 10)
+	require.True(t, st.hasRoomFor(text))
+	st.Explanation = text
+	assert.True(t, allowable(st))
+	seen := viewer(t, "en").View(st, "work").Text
+	assert.True(t, strings.HasPrefix(seen.Text, text+"\n\n"))
+	assert.Contains(t, seen.Text, strings.Repeat("x", maxBody-maxExplanation-10))
+}

@@ -9,7 +9,8 @@
 //   - A request that has ended never changes.
 //   - The input of a tool stays inside its own formatting.
 //   - The number of a session's requests is bounded.
-//   - The message of an open request is below what the agent wrote before it asked.
+//   - The message of an open request is below what the agent wrote before it asked, or has it: a
+//     group takes few messages.
 //
 // A request is a State, a plain value. Tap, applyText, settle, leave and Return return its next
 // State, and Viewer draws it; actions is the table of taps. Store keeps States on disk for a week

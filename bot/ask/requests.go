@@ -82,6 +82,11 @@ const CardKind = "ask"
 func NewRequests(d Deps) *Requests {
 	a := &Requests{Deps: d, recent: make(map[uuid.UUID]*volume), calls: make(map[uuid.UUID]map[string]string)}
 	a.cards = card.NewKind(d.Chat.Cards, CardKind, a.refused).Asking()
+	a.cards.OnSent(func(id string) {
+		if r, open := a.find(id); open {
+			r.settled(true)
+		}
+	})
 	for _, s := range d.Store.Unsettled() {
 		r := a.newRequest(s.Request)
 		r.due = true
@@ -93,6 +98,8 @@ func NewRequests(d Deps) *Requests {
 func (a *Requests) newRequest(q Request) *request {
 	r := &request{of: a, id: q.ID, session: q.Session, tool: q.Tool, wake: make(chan struct{}, 1), called: make(chan struct{})}
 	r.pass = sync.OnceFunc(func() { close(r.called) })
+	r.fate = make(chan struct{})
+	r.decided = sync.OnceFunc(func() { close(r.fate) })
 	if q.SubagentID != "" { // the chat shows none of its texts
 		r.pass()
 	}
@@ -168,6 +175,7 @@ func (r *request) remove() {
 	defer r.of.mu.Unlock()
 	r.of.open = slices.DeleteFunc(r.of.open, func(one *request) bool { return one == r })
 	pause.Poke(r.wake)
+	r.settled(false)
 }
 
 func (a *Requests) find(id string) (*request, bool) {

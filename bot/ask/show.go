@@ -118,6 +118,7 @@ func (r *request) show(ctx context.Context, s State) error {
 	case s.Stage != StageOpen && !s.AllShown && (s.Stage != StageSent || !ok):
 		if gone, err := r.of.cards.Withdraw(r.id); gone || err != nil {
 			r.queued.Store(false)
+			r.settled(false)
 			return err
 		}
 	case !ok && !r.takesTurn():

@@ -51,10 +51,11 @@ type State struct {
 	Caught       string               `json:"caught,omitempty"`      // inbox key of the text that Missed was about
 	Progress     Progress             `json:"progress,omitzero"`
 	Outcome      Outcome              `json:"outcome,omitzero"`
-	Reason       string               `json:"reason,omitempty"`  // of a denial, in a person's words
-	Prompt       string               `json:"prompt,omitempty"`  // inbox key of the text that decided
-	Text         int                  `json:"text,omitempty"`    // message of that text
-	Project      []talk.Answerer      `json:"project,omitempty"` // other programs that may answer
+	Reason       string               `json:"reason,omitempty"`      // of a denial, in a person's words
+	Explanation  string               `json:"explanation,omitempty"` // what the agent wrote before the call, if its message has it
+	Prompt       string               `json:"prompt,omitempty"`      // inbox key of the text that decided
+	Text         int                  `json:"text,omitempty"`        // message of that text
+	Project      []talk.Answerer      `json:"project,omitempty"`     // other programs that may answer
 
 	unknown keepjson.Unknown
 }

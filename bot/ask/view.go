@@ -114,7 +114,8 @@ func (v Viewer) View(s State, name string) View {
 	} else {
 		blocks = append(append(blocks, v.cut(page.body)), v.foot(s)...)
 	}
-	text := chat.Paragraphs(chat.Lines(blocks...), v.status(s, j))
+	explanation, _ := inUnits(s.Explanation, maxExplanation)
+	text := chat.Paragraphs(render.Quote(explanation), chat.Lines(blocks...), v.status(s, j))
 	return View{Text: text, Options: v.options(s, j)}
 }
 

@@ -66,6 +66,7 @@ type Board struct {
 	open    map[string]map[string]bool                                // the ids of the open cards, by kind
 	due     time.Time                                                 // when Run checks all cards again
 	refused map[string]func(ctx context.Context, c record, why error) // by kind
+	sent    map[string]func(key string)                               // by kind
 	asks    map[string]bool                                           // the kinds that are questions
 	without map[string]func(payload json.RawMessage, session uuid.UUID) (json.RawMessage, error)
 }
@@ -76,7 +77,7 @@ func Open(dir, quarantine string, sender Sender, mayShow func(outbox.Conversatio
 	b := &Board{
 		folder: spool.Folder{Path: dir, MaxSize: maxSize, Fsync: true},
 		sender: sender, mayShow: mayShow, log: log, wake: make(chan struct{}, 1),
-		cards: map[string]record{}, open: map[string]map[string]bool{}, refused: map[string]func(context.Context, record, error){}, asks: map[string]bool{},
+		cards: map[string]record{}, open: map[string]map[string]bool{}, refused: map[string]func(context.Context, record, error){}, asks: map[string]bool{}, sent: map[string]func(string){},
 		without: map[string]func(json.RawMessage, uuid.UUID) (json.RawMessage, error){},
 	}
 	_, err := spool.Loader{Quarantine: quarantine, Log: log}.Load(b.folder, suffix, func(name string, data []byte) error {

@@ -35,6 +35,14 @@ func (k Kind[P]) Asking() Kind[P] {
 	return k
 }
 
+// OnSent has sent called with the key of each card whose message has come into the chat. It must not
+// wait or call the board.
+func (k kind) OnSent(sent func(key string)) {
+	k.board.mu.Lock()
+	defer k.board.mu.Unlock()
+	k.board.sent[k.name] = sent
+}
+
 // Hold locks the Kind against other holders until release is called, between a feature's read of a
 // card and its change. It does not lock the board.
 func (k kind) Hold() (release func()) {

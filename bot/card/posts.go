@@ -88,6 +88,9 @@ func (b *Board) Sent(ctx context.Context, post string, to outbox.Conversation, m
 	c.Message, c.At, c.Drawn, c.offered = messageID, to, c.isShownBy(m), ""
 	err := b.putLocked(c)
 	b.noteLocked(c) // also if the disk refused it: this run must not send it again
+	if sent := b.sent[c.Kind]; sent != nil {
+		sent(c.Key)
+	}
 	if c.Former != nil {
 		b.leadLocked(ctx, c)
 	}
