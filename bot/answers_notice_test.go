@@ -231,7 +231,7 @@ func TestP5_TopicGetsFullAnswers(t *testing.T) {
 	w.Records.Change(r.ID, func(r *session.Record) { r.Conversation = topic })
 	w.ReadNow(t, r)
 	require.Equal(t, []string{"one"}, w.Telegram.AnswersSent())
-	assert.Equal(t, outbox.Message{To: topic, Text: w.Telegram.Sent[0].Text, Session: r.ID, Rank: outbox.Talk, Sounds: true, Cursor: w.Telegram.Sent[0].Cursor}, w.Telegram.Sent[0])
+	assert.Equal(t, outbox.Message{To: topic, Text: w.Telegram.Sent[0].Text, Session: r.ID, Rank: outbox.Talk, Sounds: true, Cursor: w.Telegram.Sent[0].Cursor, PostIfClosed: true}, w.Telegram.Sent[0])
 	assert.Empty(t, w.Telegram.Texts())
 }
 

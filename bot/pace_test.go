@@ -3,9 +3,12 @@ package bot_test
 import (
 	"context"
 	"fmt"
+	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -21,6 +24,7 @@ import (
 	"ccbot/bot/questions"
 	"ccbot/bot/topics"
 	"ccbot/internal/session"
+	"ccbot/port/talk"
 )
 
 // slowAPI is a Bot API whose calls take their time, and which may refuse one.
@@ -49,7 +53,7 @@ func (p *slowAPI) SendMessage(ctx context.Context, m *tgbot.SendMessageParams) (
 		}
 	}
 	p.texts, p.at = append(p.texts, m.Text), append(p.at, time.Now())
-	return &models.Message{ID: len(p.texts)}, nil
+	return &models.Message{ID: len(p.texts), MessageThreadID: m.MessageThreadID}, nil
 }
 
 func (p *slowAPI) SendChatAction(context.Context, *tgbot.SendChatActionParams) (bool, error) {
@@ -244,4 +248,74 @@ func TestReplyToJoinedMessageFindsSession(t *testing.T) {
 		require.True(t, ok)
 		assert.Equal(t, r.ID, whose)
 	})
+}
+
+// TestP5_AnswerForClosedGeneralHoldsUpNoOtherPlace: what the agent said in a turn of General waits for
+// it, whole and in order, also over a restart, and the answer of the next turn, in the session's topic, comes at once.
+func TestP5_AnswerForClosedGeneralHoldsUpNoOtherPlace(t *testing.T) {
+	for name, tt := range map[string]struct{ restarts, writes bool }{
+		"General opens":                    {},
+		"General opens, after a restart":   {restarts: true},
+		"somebody writes there":            {writes: true},
+		"a person writes, after a restart": {restarts: true, writes: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				general, topic := chattest.InGroup, chattest.InForum(0)
+				var shut atomic.Bool
+				shut.Store(true)
+				var mu sync.Mutex
+				said := map[int][]string{}
+				api := &slowAPI{refuse: func(_ int, m *tgbot.SendMessageParams) error {
+					if m.MessageThreadID == 0 && shut.Load() {
+						return fmt.Errorf("%w, Bad Request: TOPIC_CLOSED", tgbot.ErrorBadRequest)
+					}
+					mu.Lock()
+					defer mu.Unlock()
+					said[m.MessageThreadID] = append(said[m.MessageThreadID], strings.Split(m.Text, "\n\n")...)
+					return nil
+				}}
+				in := func(thread int) []string {
+					mu.Lock()
+					defer mu.Unlock()
+					return slices.Clone(said[thread])
+				}
+				w := chattest.NewWorld(t)
+				c := chattest.TranscriptOf(t, "t.jsonl")
+				r := w.Session(t, "api", session.Running, c)
+				w.Records.Change(r.ID, func(r *session.Record) { r.Conversation = general })
+				require.NoError(t, w.Chats.SetCurrent(general, r.ID))
+				o, stop := through(t, w, api)
+				for _, answer := range answers(0, 3) {
+					chattest.Grow(t, c, chattest.Says(answer))
+					time.Sleep(10 * time.Second)
+				}
+				end, err := os.Stat(c.Path)
+				require.NoError(t, err)
+				w.Records.Change(r.ID, func(r *session.Record) {
+					r.Earlier = []talk.Shown{{Until: talk.Cursor{Path: c.Path, Offset: end.Size()}, In: general}}
+					r.Conversation = topic
+				})
+				chattest.Grow(t, c, chattest.PromptLine("next"), chattest.Says("answer 3"))
+				time.Sleep(2 * time.Second)
+				synctest.Wait()
+				assert.Equal(t, answers(3, 4), in(topic.ThreadID))
+				assert.Empty(t, in(0))
+
+				if tt.restarts {
+					stop()
+					o, _ = through(t, w, api)
+					time.Sleep(time.Minute)
+				}
+				shut.Store(false)
+				if tt.writes {
+					o.Resume(general.ChatID)
+				}
+				time.Sleep(11 * time.Minute)
+				synctest.Wait()
+				assert.Equal(t, answers(0, 3), in(0))
+				assert.Equal(t, answers(3, 4), in(topic.ThreadID))
+			})
+		})
+	}
 }

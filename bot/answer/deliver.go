@@ -133,7 +133,8 @@ func (a *Answers) deliverAll(ctx context.Context, l outgoingPart, parts []render
 
 func (a *Answers) message(l *outgoingPart) outbox.Message {
 	return outbox.Message{To: l.session.Conversation, Text: l.part.Text, Rich: l.part.Rich, Session: l.session.ID,
-		Rank: l.rank, Sounds: a.Chat.Sounds(l.ends, l.session), Written: l.written, Cursor: l.next}
+		Rank: l.rank, Sounds: a.Chat.Sounds(l.ends, l.session), Written: l.written, Cursor: l.next,
+		PostIfClosed: true}
 }
 
 func (a *Answers) sendText(ctx context.Context, l *outgoingPart) error {
@@ -145,6 +146,9 @@ func (a *Answers) sendText(ctx context.Context, l *outgoingPart) error {
 		}
 	}
 	_, err := a.Sender.Send(ctx, m)
+	if errors.Is(err, outbox.ErrShutOut) {
+		return a.sendEntities(ctx, l)
+	}
 	return err
 }
 

@@ -12,8 +12,15 @@ import (
 // isInGeneral reports whether a job is a message for the chat itself, not for a topic.
 func (j *job) isInGeneral() bool { return j.isNew() && j.to.ThreadID == 0 }
 
-// shutOut takes a job out of its rank until General is open.
+// shutOut takes a job out of its rank until General is open. The caller of Send posts it instead, if
+// it is surely not in the chat and asked for that.
 func (q *queue) shutOut(j *job) {
+	if j.kind == send && j.message.PostIfClosed && !j.unsure {
+		q.remove(j)
+		j.finish(result{err: ErrShutOut})
+		j.done = nil
+		return
+	}
 	if !j.parked {
 		q.unlink(j)
 		j.parked, j.byRank = true, insert(&q.parked, j)

@@ -78,6 +78,51 @@ func TestP5_ClosedGeneralLosesNothing(t *testing.T) {
 	}
 }
 
+// TestP5_AnswerForClosedGeneralIsPosted: a caller that leaves the message behind goes on, and the message
+// comes, also in a later run, before what is posted after it.
+func TestP5_AnswerForClosedGeneralIsPosted(t *testing.T) {
+	for name, isKnown := range map[string]bool{"General is known to be closed": true, "the message finds it closed": false} {
+		for how, restarts := range map[string]bool{"in this run": false, "in the next run": true} {
+			t.Run(name+", "+how, func(t *testing.T) {
+				inClosedGroup(t, func(t *testing.T, b *bench, g *closedGroup) {
+					if isKnown {
+						require.NoError(t, b.Post(t.Context(), inTopic(-5, 0, "0")))
+						b.idle(time.Second)
+					}
+					m := inTopic(-5, 9, "1")
+					m.ReplyTo, m.PostIfClosed = 7, true
+					rich := m
+					rich.Rich = "# 1"
+					_, err := b.Send(t.Context(), rich)
+					require.ErrorIs(t, err, ErrShutOut, "its text may be only the beginning")
+					id, err := b.Send(t.Context(), m)
+					require.NoError(t, err)
+					assert.Zero(t, id)
+					require.NoError(t, b.Post(t.Context(), inTopic(-5, 9, "2")))
+					b.idle(time.Second)
+					assert.Empty(t, b.seen("send", true))
+
+					if restarts {
+						require.NoError(t, b.stop())
+						reply := b.reply
+						*b = *newBench(t, b.dir, reply)
+						b.run(t)
+						b.idle(time.Minute)
+					}
+					g.topic.Store(false)
+					b.Resume(-5)
+					b.idle(time.Second)
+					sent := b.seen("send", true)
+					require.Len(t, sent, 2)
+					assert.Equal(t, []string{"1", "2"}, texts(sent))
+					assert.Equal(t, 9, sent[0].thread)
+					assert.Equal(t, 7, sent[0].reply)
+				})
+			})
+		}
+	}
+}
+
 // A closed General is tried again after half a minute, later after up to ten.
 func TestClosedGeneralIsTriedEverLess(t *testing.T) {
 	inClosedGroup(t, func(t *testing.T, b *bench, _ *closedGroup) {

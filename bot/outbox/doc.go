@@ -3,7 +3,8 @@
 // It guarantees:
 //   - An accepted message reaches a chat, in its order within a rank, even if the Bot API is down
 //     for long.
-//   - Send returns only after Telegram took the message or refused it for good.
+//   - Send returns only after Telegram took the message or refused it for good, or after it was posted
+//     because General is closed.
 //   - Post survives kill -9 and repeats at most the one message that was under way then; a named
 //     message is sent with its content at its turn.
 //   - A newer edit of a message replaces an older one that waits, and an edit that changes nothing
@@ -38,7 +39,8 @@
 //
 // What is for a closed topic goes to General. If General is closed too, all that is for it waits, in its
 // order, and holds up no other topic. It is tried again after half a minute, later after up to ten, and
-// when somebody allowed writes in the group, each message first in its own topic.
+// when somebody allowed writes in the group, each message first in its own topic. A caller of Send that
+// has more to do elsewhere leaves its message on disk, as a post: see Message.PostIfClosed.
 //
 // A chat that accepts nothing is suspended: nothing is sent there until a person writes there or
 // the program is restarted. So is a chat of people who are not allowed, until it is resumed: each

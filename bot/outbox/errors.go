@@ -20,6 +20,8 @@ var (
 	ErrNoTopic = errors.New("the topic does not exist")
 	// ErrClosed is returned after the end of Run.
 	ErrClosed = errors.New("the outbox is closed")
+	// ErrShutOut is returned of a rich message that was not posted although General is closed.
+	ErrShutOut = errors.New("General is closed, and a post is not rich")
 	// ErrUnsure is joined to a context error when a request was under way: it is unknown whether
 	// the message is in the chat.
 	ErrUnsure = errors.New("it is not known whether the message was sent")

@@ -62,6 +62,10 @@ type Message struct {
 	// Rank orders the messages of a chat. An edit has the rank of its message, or its own rank if
 	// that comes later.
 	Rank Rank `json:"rank,omitempty"`
+	// PostIfClosed makes Send post the message when General is closed, because people may open it
+	// much later: Send then returns the id 0 as soon as the message is on disk. A rich message is not
+	// posted, but ErrShutOut is returned: its Text may be only the beginning.
+	PostIfClosed bool `json:"-"`
 	// Name makes Post ask the owner of the name for the message when its turn comes. The owner also
 	// gets the outcome of each edit, see Owner.
 	Name string `json:"name,omitempty"`

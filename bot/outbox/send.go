@@ -19,9 +19,15 @@ var errBlank = errors.New("there is nothing to see in the text")
 // first. A message that was still waiting when ctx ended is never sent. If a call was under way, or
 // an earlier one broke, the error is also ErrUnsure: it is unknown whether the message is in the
 // chat, and no further attempt is made. The id is 0 if the library cannot read Telegram's positive
-// answer.
+// answer. See PostIfClosed for the other such case.
 func (o *Outbox) Send(ctx context.Context, m Message) (messageID int, err error) {
-	return o.ask(ctx, &job{kind: send, rank: m.Rank, to: m.To, session: m.Session, message: m, since: time.Now()})
+	j := &job{kind: send, rank: m.Rank, to: m.To, session: m.Session, message: m, since: time.Now()}
+	messageID, err = o.ask(ctx, j)
+	if !errors.Is(err, ErrShutOut) || j.isRich() {
+		return messageID, err
+	}
+	m, m.ReplyTo = j.message, j.reply // it may have grown
+	return 0, o.Post(ctx, m)
 }
 
 // Edit replaces text and buttons of a message and does not wait. Of the edits of a message that
