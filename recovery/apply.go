@@ -86,12 +86,17 @@ func (v *Recovery) applyAll(ctx context.Context, w World, actions []Action) []Re
 
 func (v *Recovery) apply(ctx context.Context, a Action, planned session.Record) Result {
 	started := v.Now()
-	v.Log.Info("recovery_action", logkey.Do, string(a.Do), logkey.SessionID, a.Record.String(), logkey.Why, a.Why, logkey.Evidence, a.Evidence)
+	a.log(v.Log)
 	ended, err := v.noted(ctx, a, planned)
 	if err != nil {
 		v.Log.Error("recovery_failed", logkey.Do, string(a.Do), logkey.SessionID, a.Record.String(), logkey.Error, err)
 	}
 	return Result{Action: a, Err: err, Took: v.Now().Sub(started), Ended: ended}
+}
+
+// log notes an action that is about to be carried out, or was.
+func (a Action) log(log *slog.Logger) {
+	log.With(a.Silence.fields()...).Info("recovery_action", logkey.Do, string(a.Do), logkey.SessionID, a.Record.String(), logkey.Why, a.Why, logkey.Evidence, a.Evidence)
 }
 
 // noted carries out an action between two lines of its record's history. An action that cannot be
@@ -128,7 +133,7 @@ func (v *Recovery) carryOut(ctx context.Context, a Action) (ended []ending.Endin
 	case TakeOver:
 		return nil, v.takeOver(ctx, a)
 	case Abandon:
-		return nil, v.Lifecycle.Abandon(ctx, a.Record, a.rule(), a.Why, "")
+		return nil, v.Lifecycle.Abandon(ctx, a.Record, a.rule(), a.Why, a.Closed)
 	case lifecycle.EndLeftovers:
 		return v.Lifecycle.EndLeftovers(ctx, a.Record, a.rule())
 	}

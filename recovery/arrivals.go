@@ -104,13 +104,15 @@ func (v *Recovery) setAside(ctx context.Context, f resumeFacts, d resume) (done 
 			setAside = v.Lifecycle.Abandon
 		}
 		started := v.Now()
-		if err := setAside(wait, s.ID, d.rule(), s.Why, session.ClosedStale); err != nil {
+		why := s.Silence.String()
+		if err := setAside(wait, s.ID, d.rule(), why, session.ClosedStale); err != nil {
 			if late(ctx, wait) {
 				err = lifecycle.ErrBusy
 			}
 			return done, fmt.Errorf("set session %s aside: %w", s.ID, err)
 		}
-		a := Action{Do: SetAside, Record: s.ID, Closed: session.ClosedStale, Why: s.Why, Evidence: "process " + f.Agent.String() + " has its conversation"}
+		a := Action{Do: SetAside, Record: s.ID, Closed: session.ClosedStale, Silence: s.Silence, Why: why, Evidence: "process " + f.Agent.String() + " has its conversation"}
+		a.log(v.Log)
 		done = append(done, Result{Action: a, Took: v.Now().Sub(started)})
 	}
 	return done, nil

@@ -52,9 +52,11 @@ type Action struct {
 	Pane           tmux.Pane        // of Bind and TakeOver: where the agent runs
 	Agent          process.Identity // of TakeOver: the process that becomes the session's agent
 	AgentSessionID uuid.UUID        // of TakeOver: the conversation that this process writes
-	// Of MarkLost, TakeOver and SetAside: how the session was lost or set aside, a session.Closed…
+	// Of MarkLost, TakeOver, Abandon and SetAside: how the session was lost or set aside, a session.Closed…
 	// reason or empty.
 	Closed string
+	// Silence is that of Abandon and SetAside.
+	Silence Silence
 
 	Why      string // the rule, in a sentence
 	Evidence string // the facts that make the rule apply
@@ -192,7 +194,7 @@ func (p plan) unclear(r session.Record) (*Action, *Notice) {
 // silent abandons a session after too long without a sign of life; no process is ended.
 func (p plan) silent(r session.Record, why string) (*Action, *Notice) {
 	if silence, stale := p.Signs[r.ID].stale(p.Now, p.Limits.StaleRunning); stale && r.State == session.Running {
-		return &Action{Do: Abandon, Why: silence, Evidence: why}, nil
+		return &Action{Do: Abandon, Closed: session.ClosedSilent, Silence: silence, Why: silence.String(), Evidence: why}, nil
 	}
 	return nil, &Notice{Kind: Unclear, Why: why}
 }

@@ -72,7 +72,7 @@ type resume struct {
 type Stale struct {
 	ID      uuid.UUID
 	Abandon bool // it becomes abandoned; otherwise it keeps its state
-	Why     string
+	Silence Silence
 }
 
 // reconcileResume decides to which session a conversation belongs that has turned up in a process.
@@ -127,12 +127,12 @@ func (f resumeFacts) choose() resume {
 // fresh separates the stale owners from the others.
 func (f resumeFacts) fresh() (left []Owner, stale []Stale) {
 	for _, o := range f.Owners {
-		why, old := o.Sign.stale(f.Now, f.StaleAfter)
+		silence, old := o.Sign.stale(f.Now, f.StaleAfter)
 		if !old {
 			left = append(left, o)
 			continue
 		}
-		stale = append(stale, Stale{ID: o.ID, Why: why, Abandon: o.State == session.Running || o.State == session.Lost})
+		stale = append(stale, Stale{ID: o.ID, Silence: silence, Abandon: o.State == session.Running || o.State == session.Lost})
 	}
 	return left, stale
 }

@@ -117,8 +117,8 @@ func TestSkippedResumeStatesReason(t *testing.T) {
 		abandoned = append(abandoned, s.Abandon)
 	}
 	assert.Equal(t, []bool{true, true, false, false, false, false}, abandoned)
-	assert.Equal(t, "no sign of life for 9d (threshold 24h), newest: last_turn_at 2026-02-23T12:00:00Z", d.Stale[0].Why)
-	assert.Equal(t, "no sign of life for 26h (threshold 24h), newest: last_turn_at 2026-03-03T10:00:00Z", d.Stale[5].Why)
+	assert.Equal(t, "no sign of life for 9d (threshold 24h), newest: last_turn_at 2026-02-23T12:00:00Z", d.Stale[0].Silence.String())
+	assert.Equal(t, "no sign of life for 26h (threshold 24h), newest: last_turn_at 2026-03-03T10:00:00Z", d.Stale[5].Silence.String())
 }
 
 func anyFacts(t *rapid.T) resumeFacts {

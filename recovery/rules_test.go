@@ -1,6 +1,9 @@
 package recovery
 
 import (
+	"bytes"
+	"fmt"
+	"log/slog"
 	"testing"
 	"time"
 
@@ -175,6 +178,10 @@ func TestStaleRunningIsAbandoned(t *testing.T) {
 			if tc.want == Abandon {
 				assert.Equal(t, "no sign of life for 31d (threshold 30d), newest: last_turn_at 2026-02-01T12:00:00Z", a.Why)
 				assert.Equal(t, "it is not known whether its process lives", a.Evidence)
+				assert.Equal(t, session.ClosedSilent, a.Closed)
+				var log bytes.Buffer
+				a.log(slog.New(slog.NewJSONHandler(&log, nil)))
+				assert.Contains(t, log.String(), fmt.Sprintf(`"age":%d,"older_than":%d,"sign":"last_turn_at","sign_at":"2026-02-01T12:00:00Z"`, 31*day, 30*day), "for programs")
 			}
 		})
 	}

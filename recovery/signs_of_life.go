@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"ccbot/internal/logkey"
 	"ccbot/internal/session"
 	"ccbot/port/talk"
 )
@@ -51,15 +52,34 @@ func (s *Sign) newer(at time.Time, of string) {
 	}
 }
 
-// stale reports whether the sign is older than the threshold, and describes that in words. Without
-// a threshold, or without a sign, nothing is stale.
-func (s Sign) stale(now time.Time, threshold time.Duration) (why string, stale bool) {
+// Silence is a time without a sign of life that is longer than a threshold.
+type Silence struct {
+	Age, Threshold time.Duration
+	Since          Sign
+}
+
+// stale returns the silence since the sign if it is longer than the threshold. Without a threshold,
+// or without a sign, nothing is stale.
+func (s Sign) stale(now time.Time, threshold time.Duration) (silence Silence, stale bool) {
 	age := now.Sub(s.At)
 	if threshold <= 0 || s.At.IsZero() || age <= threshold {
-		return "", false
+		return silence, false
 	}
+	return Silence{age, threshold, s}, true
+}
+
+// String describes the silence in words.
+func (s Silence) String() string {
 	return fmt.Sprintf("no sign of life for %s (threshold %s), newest: %s %s",
-		span(age), span(threshold), s.Of, s.At.UTC().Format(time.RFC3339)), true
+		span(s.Age), span(s.Threshold), s.Since.Of, s.Since.At.UTC().Format(time.RFC3339))
+}
+
+// fields are the silence for the log; none: there is none.
+func (s Silence) fields() []any {
+	if s == (Silence{}) {
+		return nil
+	}
+	return []any{logkey.Age, s.Age.Round(time.Second), logkey.OlderThan, s.Threshold, logkey.Sign, s.Since.Of, logkey.SignAt, s.Since.At.UTC().Format(time.RFC3339)}
 }
 
 // span formats a duration in the form used in the configuration: "31d", "26h", "45m".

@@ -69,6 +69,8 @@ const (
 	Server         = "server"
 	SessionID      = "session_id"
 	Sessions       = "sessions"
+	Sign           = "sign"
+	SignAt         = "sign_at"
 	Socket         = "socket"
 	Stack          = "stack"
 	Stale          = "stale"

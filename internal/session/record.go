@@ -102,6 +102,8 @@ const (
 	ClosedStale  = "stale"
 	ClosedReboot = "reboot"     // the machine went down while it ran
 	ClosedTmux   = "tmux_ended" // its tmux server went down while it ran
+	// ClosedSilent: no sign of life for too long, and whether it ran could not be seen.
+	ClosedSilent = "silent"
 )
 
 // Exit describes how an agent ended by itself.
