@@ -3,6 +3,7 @@ package loop
 import (
 	"encoding/json"
 	"fmt"
+	"io/fs"
 	"maps"
 	"math/rand/v2"
 	"os"
@@ -119,6 +120,21 @@ func TestNoProgressPauses(t *testing.T) {
 	assert.Equal(t, []any{port.LoopPaused, port.WhyNoProgress, 7}, []any{w.only().State, w.only().Reason, w.only().Used.Turns})
 }
 
+// TestEqualOutputsPauseWithoutGit, only later: files may have changed, and nobody sees that.
+func TestEqualOutputsPauseWithoutGit(t *testing.T) {
+	for check, want := range map[string][]any{
+		"echo took $(date +%s%N | tail -c 3)ms; exit 1": {port.LoopPaused, port.WhyNoProgress, maxEqualOutputs + 1},
+		"exit 1": {port.LoopPaused, port.WhyNoProgress, maxEqualOutputs + 1},
+		"echo x >> seen; wc -l < seen | tr 0-9 a-j; exit 1": {port.LoopExhausted, port.BoundTurns, 30},
+	} {
+		w := newWorld(t)
+		w.engine.noGit = true
+		w.begin(check, port.LoopBounds{Turns: 30})
+		w.run()
+		assert.Equal(t, want, []any{w.only().State, w.only().Reason, w.only().Used.Turns}, check)
+	}
+}
+
 // TestPersonComesFirst: the pause is on disk when Yield returns, the loop's prompt is taken back,
 // and only a resume continues.
 func TestPersonComesFirst(t *testing.T) {
@@ -171,9 +187,18 @@ func TestP8_OrphanedLoopsAreSettled(t *testing.T) {
 		if state == "" {
 			w.engine.record.ID = uuid.New()
 		}
+		before := w.only()
 		w.restart()
 		first := w.only()
 		assert.Equal(t, want, first.State, state)
+		copied, err := w.Copies.Read(first.ID.String() + copySuffix)
+		if want == port.LoopPaused {
+			assert.ErrorIs(t, err, fs.ErrNotExist, "a pause ends nothing")
+		} else {
+			var kept Loop
+			require.NoError(t, json.Unmarshal(copied, &kept), state)
+			assert.Equal(t, before, kept, "as it was before the start ended it")
+		}
 		w.restart()
 		assert.Equal(t, first, w.only())
 	}

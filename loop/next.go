@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"math"
 	"slices"
+	"strings"
 	"time"
 
 	"ccbot/internal/session"
@@ -76,6 +77,8 @@ type act struct {
 const (
 	// maxRepeats limits the failed checks in a row that found the same as an earlier one.
 	maxRepeats = 3
+	// maxEqualOutputs takes its place where no work tree is known: equal outputs alone prove less.
+	maxEqualOutputs = 10
 	// maxCuts limits the runs of a check during which ccbot has ended: the check may be the reason.
 	maxCuts = 5
 	// orphanGrace is how long a loop stays paused after the end of its session.
@@ -296,7 +299,7 @@ func (l *Loop) nextCheck(s seen, now time.Time) act {
 		return personTyped
 	case passed:
 		return act{Do: doIterate, Passed: true}
-	case l.Repeats >= maxRepeats:
+	case l.Repeats >= mostRepeats(last.Print):
 		return act{Do: doPause, Reason: port.WhyNoProgress}
 	}
 	return act{Do: doIterate, Detail: missing}
@@ -379,19 +382,27 @@ func raised[N int | int64 | float64](has, used, more, most N) N {
 // maxPrints bounds the prints that a loop keeps.
 const maxPrints = 100
 
+// ofOutput begins the print of a check whose work tree is unknown, as it is outside of git repositories.
+const ofOutput = "output:"
+
+// mostRepeats is the number of repeats of a print at which there is no progress.
+func mostRepeats(print string) int {
+	if strings.HasPrefix(print, ofOutput) {
+		return maxEqualOutputs
+	}
+	return maxRepeats
+}
+
 // noteResult puts the result of a check into the loop.
 func (l *Loop) noteResult(r port.CheckResult) {
 	l.Last, l.Begun = &r, 0
 	failed := r.Exit != 0 || l.StopWord != "" || l.ToDo // or it may be not enough
-	switch {
-	case !failed || r.Print == "":
-		l.Repeats = 0
-	case slices.Contains(l.Prints, r.Print):
+	if failed && slices.Contains(l.Prints, r.Print) {
 		l.Repeats++
-	default:
+	} else {
 		l.Repeats = 0
 	}
-	if failed && r.Print != "" {
+	if failed {
 		l.Prints = append(l.Prints, r.Print)
 		l.Prints = l.Prints[max(0, len(l.Prints)-maxPrints):]
 	}

@@ -86,9 +86,10 @@ func (k *Keeper) runCheck(ctx context.Context, h *held) (port.CheckResult, error
 	}
 	res := port.CheckResult{Iteration: l.Iteration, Exit: exit, Tail: c.out.last(maxTail), At: k.Now().UTC(), Took: k.Now().Sub(began)}
 	_, _, res.Commit = k.Engine.Place(ctx, r.Dir)
-	if tree := k.Engine.Tree(ctx, l.Session); tree != "" {
-		sum := sha256.Sum256([]byte(stable(c.out.last(maxOutput)) + "\x00" + tree))
-		res.Print = hex.EncodeToString(sum[:])
+	tree := k.Engine.Tree(ctx, l.Session)
+	sum := sha256.Sum256([]byte(stable(c.out.last(maxOutput)) + "\x00" + tree))
+	if res.Print = hex.EncodeToString(sum[:]); tree == "" {
+		res.Print = ofOutput + res.Print
 	}
 	return res, nil
 }

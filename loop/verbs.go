@@ -360,7 +360,12 @@ func (k *Keeper) Settle(ctx context.Context) {
 		r, known := k.Engine.Session(h.loop.Session)
 		a := h.atStart(sessionOf(r, known), k.Now())
 		if err == nil && !k.Engine.Unread(h.loop.Session) && a.Do != doNothing {
-			err = k.carryOut(ctx, h, a)
+			if a.Do == doEnd { // for good: the record that says so may be brought back
+				err = put(k.Copies, h.loop, copySuffix)
+			}
+			if err == nil {
+				err = k.carryOut(ctx, h, a)
+			}
 		}
 		h.unlock()
 		if err != nil {

@@ -37,6 +37,7 @@ type fakeEngine struct {
 	withdrew   int
 	tree       string
 	onKeep     func() // called when a prompt is kept
+	noGit      bool   // the content of the work tree is unknown
 	onTree     func() // called after each check
 	// onWithdraw is called when a prompt is taken back.
 	onWithdraw    func()
@@ -143,7 +144,7 @@ func (e *fakeEngine) Tree(context.Context, uuid.UUID) string {
 	if e.onTree != nil {
 		e.onTree()
 	}
-	if e.tree != "" {
+	if e.tree != "" || e.noGit {
 		return e.tree
 	}
 	return fmt.Sprint(len(e.kept)) // each turn changes it
