@@ -50,7 +50,7 @@ func loopCommand(call *call) *cobra.Command {
 				}
 			})
 		}}
-	status := &cobra.Command{Use: "status NAME|ID", Args: oneSession, Short: "Show a loop, and the end of its last check's output", Example: "  ccbot loop status api",
+	status := &cobra.Command{Use: "status NAME|FEATURE|ID", Args: oneSession, Short: "Show a loop, and the end of its last check's output", Example: "  ccbot loop status api",
 		RunE: func(_ *cobra.Command, args []string) error {
 			l, err := c.find(args[0])
 			if err != nil {
@@ -76,7 +76,7 @@ func holdCommand() *cobra.Command {
 }
 
 func (c loopVerbs) changeCommand(do, short string) *cobra.Command {
-	return &cobra.Command{Use: do + " NAME|ID", Args: oneSession, Short: short, Example: "  ccbot loop " + do + " api",
+	return &cobra.Command{Use: do + " NAME|FEATURE|ID", Args: oneSession, Short: short, Example: "  ccbot loop " + do + " api",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return c.change(cmd, args[0], port.LoopChange{Do: port.LoopDo(do)})
 		}}
@@ -130,7 +130,7 @@ func boundFlags(cmd *cobra.Command, b *port.LoopBounds, until *string, before, a
 func (c loopVerbs) raiseCommand() *cobra.Command {
 	var more port.LoopBounds
 	var until string
-	cmd := &cobra.Command{Use: "raise NAME|ID", Args: oneSession, Short: "Raise bounds of a loop; one that a bound has ended may continue",
+	cmd := &cobra.Command{Use: "raise NAME|FEATURE|ID", Args: oneSession, Short: "Raise bounds of a loop; one that a bound has ended may continue",
 		Long: `Raise the bounds that a loop has: numbers are added, --until is the new time. A loop that a bound
 has ended continues if its session is open and no bound is reached.`,
 		Example: "  ccbot loop raise api --max-turns 5",
@@ -300,14 +300,15 @@ func liveLoop(dir string, session uuid.UUID) *show.LoopLine {
 	return nil
 }
 
-// find returns the loop that a person means: by its id, or the live or newest one of a session.
+// find returns the loop that a person means: by its id, the live or newest one of a session, or of a
+// feature that no session is named after.
 func (c loopVerbs) find(what string) (port.Loop, error) {
 	all, err := c.all()
 	if err != nil {
 		return port.Loop{}, err
 	}
 	named := func(l loop.Loop) naming.Named {
-		return naming.Named{ID: l.Session, Name: l.Name, Other: []uuid.UUID{l.ID}}
+		return naming.Named{ID: l.Session, Name: l.Name, Former: []string{l.Feature}, Other: []uuid.UUID{l.ID}}
 	}
 	found := naming.Find(all, what, named, func(l loop.Loop) bool { return l.State.Live() })
 	if len(found) == 0 {

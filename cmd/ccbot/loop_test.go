@@ -188,6 +188,30 @@ func TestLoopIsFoundLikeSession(t *testing.T) {
 	}
 }
 
+// TestLoopIsFoundByItsFeature: what keeps a second loop away also finds the first one. A session of that name comes first.
+func TestLoopIsFoundByItsFeature(t *testing.T) {
+	api, web, login := one(1, "api"), one(2, "web"), one(3, "login")
+	state := stateWith(t, api, web, login)
+	require.NoError(t, os.Mkdir(filepath.Join(state, "loops"), 0o700))
+	write := func(id byte, session uuid.UUID, feature string, in port.LoopState) string {
+		l := loop.Loop{Version: loop.Version, Loop: port.Loop{ID: uuid.UUID{15: id}, Session: session, Feature: feature, Task: "fix it", State: in, Step: port.LoopTurn}}
+		data, err := json.Marshal(l)
+		require.NoError(t, err)
+		require.NoError(t, os.WriteFile(filepath.Join(state, "loops", l.ID.String()+".json"), data, 0o600))
+		return l.ID.String()
+	}
+	write(1, web.ID, "sign-up", port.LoopDone)
+	want := map[string]string{"sign-up": write(2, api.ID, "sign-up", port.LoopPaused), "login": write(3, login.ID, "", port.LoopPaused)}
+	write(4, web.ID, "login", port.LoopDone)
+	for what, id := range want {
+		code, out, said := ccbot([]string{"HOME=" + state, "CCBOT_DIR=" + state}, "loop", "status", what, "--json")
+		require.Equal(t, exit.OK, code, said)
+		assert.Contains(t, out, id, what)
+	}
+	_, _, said := ccbot([]string{"HOME=" + state, "CCBOT_DIR=" + state}, "loop", "status", "sign")
+	assert.Contains(t, said, "has no loop", "a feature has no short form")
+}
+
 // TestP9_RemovedLoopIsNotListed: its file has only the worktree that ccbot must still remove.
 func TestP9_RemovedLoopIsNotListed(t *testing.T) {
 	state := stateWith(t, one(1, "api"))
