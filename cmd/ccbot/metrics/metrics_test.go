@@ -141,10 +141,15 @@ func TestMetricsTellTheReport(t *testing.T) {
 	for _, outcome := range []string{"hup", "failed", "hup"} {
 		m.End(outcome)
 	}
+	for _, ok := range []bool{true, false, true} {
+		m.WorktreeCleaned(ok)
+	}
 	got := scrape(t, addr)
 	for name, want := range map[string]string{
 		`ccbot_processes_ended_total{outcome="hup"}`:                 "2",
 		`ccbot_processes_ended_total{outcome="failed"}`:              "1",
+		`ccbot_loop_worktrees_total{result="ok"}`:                    "2",
+		`ccbot_loop_worktrees_total{result="failed"}`:                "1",
 		`ccbot_recovery_duration_seconds`:                            "1.5",
 		`ccbot_recovery_actions_total{do="mark_lost",result="ok"}`:   "1",
 		`ccbot_recovery_actions_total{do="discard",result="failed"}`: "1",
@@ -215,6 +220,7 @@ func TestPageHasLabels(t *testing.T) {
 	m.Forgot(session.Archived, time.Hour)
 	m.LoopEnded(port.LoopDone, time.Hour)
 	m.LoopPurged(port.LoopDone, time.Hour)
+	m.WorktreeCleaned(true)
 	m.Recovered(recovery.Report{Results: []recovery.Result{{}}, Notices: []recovery.Notice{{}}})
 	families, err := m.registry.Gather()
 	require.NoError(t, err)
