@@ -16,12 +16,15 @@ import (
 
 	"ccbot/bot/conversation"
 	"ccbot/cmd/ccbot/config"
+	"ccbot/cmd/ccbot/environment"
 	"ccbot/cmd/ccbot/exit"
+	"ccbot/cmd/ccbot/offline"
 	"ccbot/cmd/ccbot/running"
 	"ccbot/cmd/ccbot/setup"
 	"ccbot/cmd/ccbot/statefolder"
 	"ccbot/i18n"
 	"ccbot/internal/glyph"
+	"ccbot/tmux"
 )
 
 func (c *call) setupCommand() *cobra.Command {
@@ -103,6 +106,11 @@ func runSetup(cmd *cobra.Command, c *call, f setup.Flags) error {
 	}
 	if err := faults(ctx, c); err != nil {
 		return err
+	}
+	if version, err := tmux.Installed(environment.Server(c.environ)); err == nil {
+		if note := offline.TmuxMayCrash(version); note != "" {
+			fmt.Fprintf(c.stdout, "tmux %s works, but %s.\n", version, note)
+		}
 	}
 	s.FirstTask()
 	return nil

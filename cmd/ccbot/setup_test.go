@@ -626,6 +626,21 @@ func TestSetupEndsWithFaults(t *testing.T) {
 	}
 }
 
+// TestSetupNamesTmuxThatMayCrash before the first task: who can install a newer one should know.
+func TestSetupNamesTmuxThatMayCrash(t *testing.T) {
+	for version, named := range map[string]bool{"3.3a": true, "3.7": false} {
+		d := newOperator(t)
+		d.api.Person(5, "Ann").Start()
+		fake := fmt.Sprintf("#!/bin/sh\n[ \"$1\" = -V ] && { echo tmux %s; exit; }\nexec %s \"$@\"\n", version, programtest.Require(t, "tmux"))
+		require.NoError(t, os.WriteFile(filepath.Join(d.home, "bin", "tmux"), []byte(fake), 0o700))
+		cmd := exec.Command(d.ccbot, "setup", "--token-file", d.tokenFile(), "--allow", "5", "--yes", "--service=false")
+		cmd.Env, cmd.Dir = append(d.environ(), "PATH="+d.home+"/bin:"+os.Getenv("PATH")), d.home
+		out, err := cmd.CombinedOutput()
+		require.NoError(t, err, "%s", out)
+		assert.Equal(t, named, strings.Contains(string(out), "tmux "+version+" works, but a server older than 3.7 can crash"), version)
+	}
+}
+
 // TestSetupWithOnlyCodex offers no hooks of Claude Code, unless a flag asks for them.
 func TestSetupWithOnlyCodex(t *testing.T) {
 	d := newOperator(t)

@@ -63,9 +63,7 @@ func goodTmux(version string, answers bool) Finding {
 	if answers {
 		f = good("tmux", "%s is installed, and the server answers", version)
 	}
-	if tmux.MayCrash(version) {
-		f.Detail = "a server older than " + tmux.CrashFixed + " can crash, with all agents in it, if another program makes or ends a tmux session in the moment in which ccbot connects"
-	}
+	f.Detail = offline.TmuxMayCrash(version)
 	return f
 }
 

@@ -253,6 +253,14 @@ func StartOf(table *process.Table) func(int) (uint64, error) {
 	}
 }
 
+// TmuxMayCrash says how a tmux of a version can take all agents with it; empty: that is mended there.
+func TmuxMayCrash(version string) string {
+	if !tmux.MayCrash(version) {
+		return ""
+	}
+	return "a server older than " + tmux.CrashFixed + " can crash, with all agents in it, if another program makes or ends a tmux session in the moment in which ccbot connects"
+}
+
 // TmuxError adds the remedy to an error of tmux.
 func TmuxError(c config.Config, err error) error {
 	switch {
