@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"runtime/debug"
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -13,6 +14,7 @@ import (
 	"ccbot/agent"
 	"ccbot/internal/logkey"
 	"ccbot/internal/pause"
+	"ccbot/internal/process"
 	"ccbot/internal/session"
 	"ccbot/lifecycle"
 	"ccbot/lifecycle/view"
@@ -50,6 +52,7 @@ type Keeper struct {
 	Observer Observer
 	Records  *session.Store
 	Copies   Copies
+	Liveness func(process.Identity) process.Liveness
 	// Clear reports to the person the prompts that still wait for a session, and then removes
 	// everything else that belongs to it. The record is removed after that; after a crash in
 	// between, Clear is called again.
@@ -203,8 +206,18 @@ func (k *Keeper) letGo(ctx context.Context, r session.Record) (bool, error) {
 	return true, nil
 }
 
-// ErrNotEnded is returned for a session that has not ended, or whose cleanup failed: its record is
-// not forgotten.
+// MayForget reports whether a person may have a record forgotten: the session has ended, or its
+// cleanup failed and each process that the record knows is proven gone, so that nothing is left which
+// a later try could end. How long ago that was proves nothing.
+func MayForget(r session.Record, liveness func(process.Identity) process.Liveness) bool {
+	if r.State != session.CleanupFailed {
+		return r.State.HasEnded()
+	}
+	all := r.Processes()
+	return len(all) > 0 && !slices.ContainsFunc(all, func(id process.Identity) bool { return liveness(id) != process.Gone })
+}
+
+// ErrNotEnded is returned for a session of which MayForget is false: its record is not forgotten.
 var ErrNotEnded = refusal.New(refusal.WrongState, "the session is not over")
 
 // Forget removes a record and every copy of it, because a person has asked for it. The copies go
@@ -212,7 +225,7 @@ var ErrNotEnded = refusal.New(refusal.WrongState, "the session is not over")
 // longer there may still have copies. No backup may be made at the same time.
 func (k *Keeper) Forget(ctx context.Context, id uuid.UUID) error {
 	_, err := k.Records.Purge(ctx, id, func(r session.Record) (bool, error) {
-		if !r.State.HasEnded() {
+		if !MayForget(r, k.Liveness) {
 			return false, ErrNotEnded
 		}
 		if err := k.Copies.Erase(ctx, id); err != nil {

@@ -18,6 +18,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"ccbot/internal/process"
 	"ccbot/internal/session"
 	"ccbot/lifecycle"
 	"ccbot/lifecycle/view"
@@ -150,7 +151,7 @@ func (h *fixture) limit(id uuid.UUID, after time.Duration) {
 }
 
 func (h *fixture) newKeeper(idle, purge time.Duration) *Keeper {
-	return &Keeper{Agents: agents, Sessions: h, Observer: h, Records: h.store, Copies: &h.copies, IdleAfter: idle, PurgeAfter: purge, Now: time.Now,
+	return &Keeper{Agents: agents, Sessions: h, Observer: h, Records: h.store, Copies: &h.copies, Liveness: func(process.Identity) process.Liveness { return process.Alive }, IdleAfter: idle, PurgeAfter: purge, Now: time.Now,
 		Log: slog.New(slog.NewTextHandler(&h.log, nil)), Clear: func(_ context.Context, r session.Record) error {
 			h.mu.Lock()
 			defer h.mu.Unlock()
@@ -711,6 +712,34 @@ func TestForget(t *testing.T) {
 		require.NoError(t, k.Forget(t.Context(), left), "of a record that has left the copies go")
 		assert.False(t, h.kept[left])
 	})
+}
+
+// TestP6_FailedCleanupMayBeForgotten only if each process that the record knows is proven gone, however
+// long ago it failed.
+func TestP6_FailedCleanupMayBeForgotten(t *testing.T) {
+	agent, server, tool, other := process.Identity{PID: 2, Start: 2, Boot: "b"}, process.Identity{PID: 3, Start: 3, Boot: "b"}, process.Identity{PID: 4, Start: 4, Boot: "b"}, process.Identity{PID: 5, Start: 5, Boot: "b"}
+	whole := session.Record{State: session.CleanupFailed, Run: session.Run{Binding: &session.Binding{Agent: agent, AgentServer: server}}}
+	whole.Cleanup = &session.CleanupError{Processes: []process.Identity{other}, NotBefore: time.Now().Add(-1000 * 24 * time.Hour)}
+	whole.Descendants, whole.Bound = []session.Tool{{Process: tool}}, []process.Identity{agent}
+	isGone := func(process.Identity) process.Liveness { return process.Gone }
+	assert.True(t, MayForget(whole, isGone))
+	for _, one := range []process.Identity{agent, server, tool, other} {
+		for _, not := range []process.Liveness{process.Alive, process.Unknown} {
+			assert.False(t, MayForget(whole, func(id process.Identity) process.Liveness {
+				if id == one {
+					return not
+				}
+				return process.Gone
+			}), "%v %v", one, not)
+		}
+	}
+	assert.False(t, MayForget(session.Record{State: session.CleanupFailed}, isGone), "nothing is known that could be proven gone")
+	for _, state := range session.States() {
+		if state != session.CleanupFailed {
+			whole.State = state
+			assert.Equal(t, state.HasEnded(), MayForget(whole, isGone), state)
+		}
+	}
 }
 
 // TestP8_InterruptedForgetIsFinished by the next one.

@@ -286,6 +286,23 @@ func TestP9_RecordIsDeletedByConfirmingPerson(t *testing.T) {
 	assert.Zero(t, said.Session, "there is no such session any more")
 }
 
+// TestP6_FailedCleanupIsDeletedOnlyIfNothingCanLive: while that is not proven, no button offers it, and an
+// earlier one does nothing.
+func TestP6_FailedCleanupIsDeletedOnlyIfNothingCanLive(t *testing.T) {
+	w := chattest.NewWorld(t)
+	r := w.Session(t, "api", session.CleanupFailed)
+	w.MustHear(t, "/status api")
+	assert.NotContains(t, chattest.Words(w.Telegram.Last(t)), w.Word(i18n.ButtonForget))
+	w.Lifecycle.AllGone = map[uuid.UUID]bool{r.ID: true}
+	early := asksToForget(t, w, r)
+	w.Lifecycle.AllGone = nil
+	require.NoError(t, w.TapShown(t, chattest.Bob, early, i18n.ButtonForget))
+	assert.Empty(t, w.Lifecycle.Done())
+	w.Lifecycle.AllGone = map[uuid.UUID]bool{r.ID: true}
+	require.NoError(t, w.TapShown(t, chattest.Bob, asksToForget(t, w, r), i18n.ButtonForget))
+	assert.Equal(t, []string{"forget " + r.ID.String()}, w.Lifecycle.Done())
+}
+
 // TestReopenedSessionIsNotDeleted, neither by an earlier button nor by a tap at the same time.
 func TestReopenedSessionIsNotDeleted(t *testing.T) {
 	w := chattest.NewWorld(t)

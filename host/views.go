@@ -35,6 +35,8 @@ type Views struct {
 	Looped func(id uuid.UUID) *port.Loop
 	// Scheduled returns the time of a session's next scheduled prompt; zero: none is. nil: none has.
 	Scheduled func(id uuid.UUID) time.Time
+	// MayForget reports whether the record may be forgotten, see archive.MayForget. nil: as the state says.
+	MayForget func(r session.Record) bool
 }
 
 // AllRecords reads the existing sessions.
@@ -66,6 +68,7 @@ func (v Views) view(r session.Record) port.Session {
 	if v.Scheduled != nil {
 		s.Scheduled = v.Scheduled(r.ID)
 	}
+	s.Forgettable = r.State == session.CleanupFailed && v.MayForget != nil && v.MayForget(r)
 	if s.Interruption != nil && s.Interruption.Alone && s.Loop != nil {
 		s.Interruption.Alone = false
 	}

@@ -331,6 +331,7 @@ const (
 	ReceiptCompleted          Key = "receipt_completed"    // Name
 	CleanupFailed             Key = "cleanup_failed"       // Details, Name
 	AlreadyEnded              Key = "already_ended"        // Name
+	CleanupOver               Key = "cleanup_over"         // Name
 	Ended                     Key = "ended"                // Name
 	EndedAsked                Key = "ended_asked"          // Name
 	EndedBackground           Key = "ended_background"     // Command, Name

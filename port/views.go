@@ -33,6 +33,7 @@ type Session struct {
 	Start          string   // the address of the folder in which it began; Dir is where it works now
 	State          State
 	Resumable      bool // it can be resumed
+	Forgettable    bool `json:",omitempty"` // its cleanup failed, and each of its processes is proven gone
 	Owns           bool // no other session has taken over its conversation or was made for it
 	Interrupted    bool // it was being restored when the program ended
 	AgentSessionID uuid.UUID
@@ -107,6 +108,9 @@ func (s Session) Veiled() Session {
 		Closed: s.Closed, Can: s.Can, CreatedAt: s.CreatedAt, StartedAt: s.StartedAt, EndedAt: s.EndedAt,
 		Now: talk.Activity{Phase: s.Now.Phase}, NowSince: s.NowSince}
 }
+
+// MayForget reports whether its record may be forgotten.
+func (s Session) MayForget() bool { return s.State.HasEnded() || s.Forgettable }
 
 // WithPresent replaces what of a session counts as it is when news about it are delivered: how it
 // is called, the conversation that shows it, and what waits there. Stored news have none of these,

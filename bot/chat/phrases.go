@@ -310,7 +310,11 @@ func (p Phrases) WriterText(w port.Writer) render.Text {
 
 // NotCleanText reports that the end of a session is not proven, and why.
 func (p Phrases) NotCleanText(r port.Session) render.Text {
-	return p.Text(i18n.CleanupFailed, i18n.Args{"Name": r.Name, "Details": p.Some(p.FailureTexts(r), p.Words.Say(i18n.JoinItems))})
+	said := p.Text(i18n.CleanupFailed, i18n.Args{"Name": r.Name, "Details": p.Some(p.FailureTexts(r), p.Words.Say(i18n.JoinItems))})
+	if r.Forgettable {
+		said = render.Join(said, render.Plain(" "), p.Text(i18n.CleanupOver, i18n.Args{"Name": r.Name}))
+	}
+	return said
 }
 
 // FailureTexts lists what could not be proven of the end of a session, each sentence once.

@@ -108,7 +108,7 @@ func (s *status) draw(ctx context.Context, v chat.Visit) (chat.Screen, error) {
 		options = append(options, p.Option(i18n.ButtonResume, resumeOption, outbox.Primary))
 	}
 	options = append(options, p.Option(i18n.ButtonRename, renameOption, ""))
-	if r.State.HasEnded() {
+	if r.MayForget() {
 		options = append(options, p.Option(i18n.ButtonForget, forgetOption, ""))
 	}
 	return chat.Screen{Text: s.text(ctx, v.To, v.By, r), Options: chat.Rows(2, options...), Back: at.Back, Session: r.ID}, nil
@@ -130,7 +130,7 @@ func (s *status) act(v chat.Visit, session uuid.UUID, what string) (a chat.Answe
 			_, err := s.resume(ctx, chat.Resume{Session: r, To: v.To, From: v.By})
 			return err
 		}
-	case ok && what == forgetOption && r.State.HasEnded():
+	case ok && what == forgetOption && r.MayForget():
 		a.Then = func(ctx context.Context) error { return s.askForget(ctx, v.To, v.By, r) }
 	default:
 		a.Text = s.chat.In(v.To).Say(i18n.StaleButton)
@@ -141,7 +141,7 @@ func (s *status) act(v chat.Visit, session uuid.UUID, what string) (a chat.Answe
 // tap deletes a record after the person's confirmation.
 func (s *status) tap(ctx context.Context, t chat.Tap, was endedLaunch) (chat.Answer, error) {
 	r, ok := s.chat.Book.Records.Get(was.Session)
-	if !ok || !r.State.HasEnded() || !was.Launch.Equal(r.StartedAt) || t.Card.Option != surely {
+	if !ok || !r.MayForget() || !was.Launch.Equal(r.StartedAt) || t.Card.Option != surely {
 		return s.cards.AnswerExpired(ctx, t)
 	}
 	return chat.Do(func(ctx context.Context) error {

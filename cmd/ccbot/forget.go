@@ -9,6 +9,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/spf13/cobra"
 
+	"ccbot/archive"
 	"ccbot/cmd/ccbot/offline"
 	"ccbot/cmd/ccbot/running"
 	"ccbot/cmd/ccbot/terminal"
@@ -46,7 +47,7 @@ func (c *call) forget(cmd *cobra.Command, what string, yes bool) error {
 		return err
 	}
 	words := d.Words()
-	if !r.State.HasEnded() {
+	if !archive.MayForget(r, d.Table.Liveness) {
 		return offline.Sentence(offline.NotEnded(words, offline.Agents(d.Config), r))
 	}
 	if yes && !strings.EqualFold(r.Name, what) && r.ID.String() != what {

@@ -420,6 +420,24 @@ func (r *Record) Agent() process.Identity {
 	return r.Binding.Agent
 }
 
+// Processes returns every process that the record knows as the session's own, alive or not.
+func (r *Record) Processes() []process.Identity {
+	all := slices.Clone(r.Bound)
+	if b := r.Binding; b != nil {
+		all = append(all, b.Agent)
+		if b.AgentServer.Valid() {
+			all = append(all, b.AgentServer)
+		}
+	}
+	for _, tool := range r.Descendants {
+		all = append(all, tool.Process)
+	}
+	if r.Cleanup != nil {
+		all = append(all, r.Cleanup.Processes...)
+	}
+	return all
+}
+
 // HasAgent reports whether a process is the bound agent, or the server of that agent.
 func (r *Record) HasAgent(id process.Identity) bool {
 	b := r.Binding

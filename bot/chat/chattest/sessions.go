@@ -42,6 +42,7 @@ type fakeSessions struct {
 	OnArchiveQuiet func(id uuid.UUID, q port.Silence) error
 	Doing          map[uuid.UUID]view.Status // the activity of a session; of others it is OnLook
 	OnForget       func(id uuid.UUID) error
+	AllGone        map[uuid.UUID]bool // sessions of which no process can be alive
 	OnWriters      func(id uuid.UUID) ([]evidence.Writer, error)
 	Ends           func(who []process.Identity) ([]ending.Ending, error)
 	OnAdopt        func(q lifecycle.AdoptRequest) error

@@ -134,7 +134,8 @@ func newWorld(t *testing.T, remote bool) *World {
 		Config: bot.Config{Lists: conversation.Lists{People: map[int64]bool{Alice: true, Bob: true}, Groups: map[int64]bool{Ours: true}},
 			Username: "cc_bot", ContinueText: GoOn, StateDir: filepath.Join(w.AgentsHome, ".ccbot")},
 		Deps: bot.Deps{
-			Machine: w.connect(remote, &port.Machine{Sessions: w.Hosted, Records: host.Views{Agents: agents, Records: w.Records, Attach: w.Lifecycle.Attach, Looped: w.Looping.live}, Loops: w.Looping, Templates: w.Looping,
+			Machine: w.connect(remote, &port.Machine{Sessions: w.Hosted, Records: host.Views{Agents: agents, Records: w.Records, Attach: w.Lifecycle.Attach, Looped: w.Looping.live,
+				MayForget: func(r session.Record) bool { return w.Lifecycle.AllGone[r.ID] }}, Loops: w.Looping, Templates: w.Looping,
 				Schedules: w.openSchedules(t),
 				Decisions: project{host.Decisions{Relay: w.Relay, Agents: agents, Records: w.Records}, w.Lifecycle},
 				Places:    machine{w}, Files: machine{w}, Bodies: &w.Tickets, Transcripts: said{w.Talk, conversations{w}}, Fonts: fonttest.Fonts{}}),

@@ -220,7 +220,8 @@ func (e *Engine) diffs() host.Diffs {
 
 // Views returns the records as the chat sees them.
 func (e *Engine) Views() host.Views {
-	return host.Views{Agents: e.Coding, Records: e.Store, Attach: e.Lifecycle.Attach, Scheduled: e.Schedules.Next, Looped: e.live}
+	return host.Views{Agents: e.Coding, Records: e.Store, Attach: e.Lifecycle.Attach, Scheduled: e.Schedules.Next, Looped: e.live,
+		MayForget: func(r session.Record) bool { return archive.MayForget(r, e.Table.Liveness) }}
 }
 
 // openSessions makes the parts that run sessions, and the parts that archive them.
@@ -251,7 +252,7 @@ func (e *Engine) openSessions() error {
 			Windows:   e.Tmux,
 			Ender:     &ending.Ender{Processes: e.Table, Panes: e.Tmux, Evidence: e.Evidence, KillGrace: e.KillGrace, Outcome: e.Counts.End, Log: e.Log},
 			Callbacks: e.Callbacks()})
-	e.Keeper = &archive.Keeper{Agents: e.Coding, Sessions: e.Lifecycle, Observer: e.Observer, Records: e.Store, Copies: copiesOf(e), Clear: e.Clear,
+	e.Keeper = &archive.Keeper{Agents: e.Coding, Sessions: e.Lifecycle, Observer: e.Observer, Records: e.Store, Copies: copiesOf(e), Liveness: e.Table.Liveness, Clear: e.Clear,
 		IdleAfter: e.IdleAfter, Busy: e.Loops.Moves, PurgeAfter: e.PurgeAfter, Purged: e.Counts.Forgot, Now: time.Now, Log: e.Log, Woken: e.woken}
 	e.Tmux.OnChange(e.Lifecycle.WakeAll)
 	e.Tmux.OnSilence(e.tmuxSilence)
