@@ -33,6 +33,7 @@ type Agent struct {
 	Usage       history.Usage
 	Delivery    Delivery                         // nil if the agent takes texts only in its prompt box
 	Answerers   func(dir string) []talk.Answerer // in a project; nil: nothing answers for a person
+	HooksShut   func() bool                      // a policy of the machine keeps it from running ccbot's hooks; nil: none can
 	Abilities   port.Abilities
 	Launch      Launch // as configured for new sessions
 	Product     string // its name for people; empty: the default agent

@@ -122,6 +122,7 @@ func TestP7_PermissionWithoutRequestIsWarnedOf(t *testing.T) {
 	}{
 		{"a permission", func(*port.Dialog) {}, []string{"Yes", "No", "Esc"}, i18n.DialogUnasked},
 		{"a plan", func(d *port.Dialog) { d.Options = []string{"Yes, and use auto mode", "No"} }, []string{"No", "Esc"}, i18n.DialogUnasked},
+		{"a policy keeps requests from the chat", func(d *port.Dialog) { d.ByPolicy = true }, []string{"Yes", "No", "Esc"}, i18n.DialogByPolicy},
 		{"a part is hidden", func(d *port.Dialog) { d.Whole = false }, []string{"↑", "↓", "←", "→", "Esc"}, i18n.DialogNotWhole},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -149,11 +149,12 @@ const (
 	WhichSession              Key = "which_session"   // Command
 	ChoicePage                Key = "choice_page"     // Count, First, Last
 	NotDelivered              Key = "not_delivered"
-	StoredBehind              Key = "stored_behind" // Name
-	NoReactions               Key = "no_reactions"  // Receipts
-	Queued                    Key = "queued"        // Name
-	HeldDialog                Key = "held_dialog"   // Name
-	HeldDraft                 Key = "held_draft"    // Name
+	StoredBehind              Key = "stored_behind"   // Name
+	NoReactions               Key = "no_reactions"    // Receipts
+	GroupAnonymous            Key = "group_anonymous" // Group
+	Queued                    Key = "queued"          // Name
+	HeldDialog                Key = "held_dialog"     // Name
+	HeldDraft                 Key = "held_draft"      // Name
 	HeldDraftHint             Key = "held_draft_hint"
 	HeldUnknown               Key = "held_unknown"    // Name
 	HeldWord                  Key = "held_word"       // Name, Said
@@ -330,8 +331,8 @@ const (
 	ReceiptCompletedBy        Key = "receipt_completed_by" // Name, Person
 	ReceiptCompleted          Key = "receipt_completed"    // Name
 	CleanupFailed             Key = "cleanup_failed"       // Details, Name
-	AlreadyEnded              Key = "already_ended"        // Name
 	CleanupOver               Key = "cleanup_over"         // Name
+	AlreadyEnded              Key = "already_ended"        // Name
 	Ended                     Key = "ended"                // Name
 	EndedAsked                Key = "ended_asked"          // Name
 	EndedBackground           Key = "ended_background"     // Command, Name
@@ -447,6 +448,7 @@ const (
 	DialogNotWhole            Key = "dialog_not_whole"
 	DialogNotWholeList        Key = "dialog_not_whole_list"
 	DialogUnasked             Key = "dialog_unasked"
+	DialogByPolicy            Key = "dialog_by_policy"
 	ScreenChanged             Key = "screen_changed" // Key
 	ScreenGuarded             Key = "screen_guarded" // Key
 	ScreenTooLarge            Key = "screen_too_large"

@@ -54,7 +54,12 @@ func TestDialogOfPermissionWithoutRequest(t *testing.T) {
 		{"started by a person", foreign, viewtest.Free(bash, permission), false},
 		{"adopted", launched, viewtest.Free(bash, permission, func(v *view.View) { v.Adopted = true }), false},
 	} {
-		t.Run(tt.name, func(t *testing.T) { assert.Equal(t, tt.want, view.DialogOf(tt.r, tt.v).Unasked) })
+		t.Run(tt.name, func(t *testing.T) {
+			d := view.DialogOf(tt.r, tt.v)
+			assert.Equal(t, []bool{tt.want, false}, []bool{d.Unasked, d.ByPolicy})
+			tt.v.HooksShut = true
+			assert.Equal(t, tt.want, view.DialogOf(tt.r, tt.v).ByPolicy, "a policy explains it")
+		})
 	}
 }
 

@@ -99,6 +99,8 @@ type Dialog struct {
 	// Unasked reports whether the terminal asks for a permission without a request in the chat,
 	// although ccbot started the agent with a hook that makes one.
 	Unasked bool
+	// ByPolicy reports that it is Unasked because a policy of the machine keeps the agent from running ccbot's hook.
+	ByPolicy bool
 	// Same reports, after a key, whether the terminal still shows the same dialog: only the cursor,
 	// a tick or a row below the options has changed.
 	Same bool

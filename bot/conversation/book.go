@@ -472,6 +472,16 @@ func (c *Store) NoteTopicsRefused(chat int64, reported bool) error {
 	return c.change(at, func(f *file) { f.NoTopics = reported })
 }
 
+// NoteAnonymous stores that the private chats were told about anonymous messages in a group.
+func (c *Store) NoteAnonymous(group int64) error {
+	return c.change(address.Conversation{ChatID: group}, func(f *file) { f.Anonymous = true })
+}
+
+// AnonymousSaid reports whether the private chats were told about anonymous messages in a group.
+func (c *Store) AnonymousSaid(group int64) bool {
+	return c.read(address.Conversation{ChatID: group}).Anonymous
+}
+
 // TopicsRefused reports whether a chat was notified that the bot may not open topics there.
 func (c *Store) TopicsRefused(chat int64) bool {
 	return c.read(address.Conversation{ChatID: chat}).NoTopics

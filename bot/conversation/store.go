@@ -47,14 +47,15 @@ type file struct {
 	Turns    map[uuid.UUID]Turn `json:"turns,omitempty"`  // shown in full
 	Unread   []ReadMark         `json:"unread,omitempty"` // how much is shown
 	// Cursors are the positions up to which the chat has the transcripts of running sessions.
-	Cursors  map[uuid.UUID]talk.Cursor `json:"cursors,omitempty"`
-	News     map[uuid.UUID]int64       `json:"news,omitempty"` // the number of the last news, see News
-	Damaged  bool                      `json:"damaged,omitempty"`
-	Topic    *Topic                    `json:"topic,omitempty"`     // the bot has opened it; nil: it has not
-	NoTopics bool                      `json:"no_topics,omitempty"` // the chat was notified that the bot may not open topics
-	Settings Settings                  `json:"settings,omitzero"`
-	Bots     Bots                      `json:"bots,omitzero"`   // of a group
-	People   People                    `json:"people,omitzero"` // of a group
+	Cursors   map[uuid.UUID]talk.Cursor `json:"cursors,omitempty"`
+	News      map[uuid.UUID]int64       `json:"news,omitempty"` // the number of the last news, see News
+	Damaged   bool                      `json:"damaged,omitempty"`
+	Topic     *Topic                    `json:"topic,omitempty"`     // the bot has opened it; nil: it has not
+	Anonymous bool                      `json:"anonymous,omitempty"` // the private chats were told that who writes in the group's name is not heard
+	NoTopics  bool                      `json:"no_topics,omitempty"` // the chat was notified that the bot may not open topics
+	Settings  Settings                  `json:"settings,omitzero"`
+	Bots      Bots                      `json:"bots,omitzero"`   // of a group
+	People    People                    `json:"people,omitzero"` // of a group
 	// Speakers has the people who have written prompts to each session here, at most two of them.
 	Speakers map[uuid.UUID][]int64 `json:"speakers,omitempty"`
 	// Askers has the person whose prompt, written here, has begun the last turn of each session.

@@ -266,7 +266,9 @@ func (d *Dialogs) content(r port.Session, now port.Dialog, head render.Text, att
 			content.Options[1] = append(content.Options[1], enter)
 		}
 	case now.Unasked:
-		warning = p.Text(i18n.DialogUnasked)
+		if warning = p.Text(i18n.DialogUnasked); now.ByPolicy {
+			warning = p.Text(i18n.DialogByPolicy)
+		}
 		content.Options = append(choices(now), []card.Option{escape})
 	}
 	if now.Stops && warning.Blank() {

@@ -35,6 +35,8 @@ type Figures struct {
 
 	UnreactedGroups []int64 // that do not allow the reactions by which people see that a message is stored
 
+	AnonymousGroups []int64 // in which somebody writes anonymously: Telegram names the group, so nobody is heard
+
 	Unpinned int // chats in which the bot may not pin the line of open questions
 
 	// the limit that keeps ccbot from watching files: "instances", "watches" or "other"
@@ -48,6 +50,9 @@ type Figures struct {
 	Tmux       string        // the version of the running server
 	TmuxSilent time.Duration // since when it owes an answer, if that is long
 	Claude     string
+
+	ClaudeMissing string // the command, if there is no such program, and no other agent takes its place
+	HooksShutBy   string // the file of the machine's administrator that keeps Claude Code from running ccbot's hooks
 
 	Instead      string // the agent of each session if Claude Code is not installed
 	ClaudeNeeded string // the oldest version that works with ccbot, if Claude is older
@@ -189,11 +194,14 @@ const (
 	GroupShut     Code = "group_shut"
 	GroupClosed   Code = "group_closed"
 	NoReactions   Code = "no_reactions"
+	ClaudeGone    Code = "claude_gone"
+	HooksShut     Code = "hooks_shut"
+	Anonymous     Code = "group_anonymous"
 )
 
 // Codes are all of them, the worst first.
 func Codes() []Code {
-	return []Code{PollsStuck, PollsRival, PollsUnknown, PollsWait, PollsFail, APIFails, TmuxHangs, FilesUnread, NotReadable, FleetFails, MachineUnread, MachineHeld, MachineName, MachineClock, MachineCopies, MachineElse, ClaudeOld, DiskLow, NotClean, AgentSilent, APIWaits, OutboxLong, KeysBound, NoInstances, NoWatches, Unwatchable, HooksSlow, ClaudeUnknown, WordUnknown, NoPins, GroupRefused, GroupShut, GroupClosed, NoReactions}
+	return []Code{PollsStuck, PollsRival, PollsUnknown, PollsWait, PollsFail, APIFails, TmuxHangs, FilesUnread, NotReadable, FleetFails, MachineUnread, MachineHeld, MachineName, MachineClock, MachineCopies, MachineElse, ClaudeGone, ClaudeOld, HooksShut, DiskLow, NotClean, AgentSilent, APIWaits, OutboxLong, KeysBound, NoInstances, NoWatches, Unwatchable, HooksSlow, ClaudeUnknown, WordUnknown, NoPins, GroupRefused, GroupShut, GroupClosed, Anonymous, NoReactions}
 }
 
 // Warning is one thing that is wrong, with the figures that its sentence names.
@@ -242,7 +250,9 @@ func Warnings(f Figures) (all []Warning) {
 	for _, m := range f.Machines {
 		all = append(all, m.Warnings()...)
 	}
+	add(f.ClaudeMissing != "", Warning{Code: ClaudeGone, Path: f.ClaudeMissing})
 	add(f.ClaudeNeeded != "", Warning{Code: ClaudeOld, Version: f.Claude, Needed: f.ClaudeNeeded})
+	add(f.HooksShutBy != "", Warning{Code: HooksShut, Path: f.HooksShutBy})
 	add(f.Disk.Known && f.Disk.Low, Warning{Code: DiskLow, Bytes: f.Disk.Free})
 	add(f.NotClean > 0, Warning{Code: NotClean, Count: f.NotClean})
 	add(f.Silent > 0, Warning{Code: AgentSilent, Count: f.Silent})
@@ -251,7 +261,7 @@ func Warnings(f Figures) (all []Warning) {
 	add(f.Keys != Keys{}, Warning{Code: KeysBound, Keys: f.Keys})
 	add(f.Watch != "", Warning{Code: Code("watch_" + f.Watch)})
 	add(f.Watch == "" && f.Hook.Slowest > slowHook, Warning{Code: HooksSlow, For: f.Hook.Slowest})
-	add(f.Claude == "" && f.Instead == "" && f.Up > startUp, Warning{Code: ClaudeUnknown})
+	add(f.Claude == "" && f.ClaudeMissing == "" && f.Instead == "" && f.Up > startUp, Warning{Code: ClaudeUnknown})
 	for _, word := range f.Words {
 		add(true, Warning{Code: WordUnknown, Word: word})
 	}
@@ -259,6 +269,7 @@ func Warnings(f Figures) (all []Warning) {
 	add(len(f.RefusedGroups) > 0, Warning{Code: GroupRefused, Count: len(f.RefusedGroups), Chats: f.RefusedGroups})
 	add(len(f.ShutGroups) > 0, Warning{Code: GroupShut, Count: len(f.ShutGroups), Chats: f.ShutGroups})
 	add(len(f.ClosedGroups) > 0, Warning{Code: GroupClosed, Count: len(f.ClosedGroups), Chats: f.ClosedGroups})
+	add(len(f.AnonymousGroups) > 0, Warning{Code: Anonymous, Count: len(f.AnonymousGroups), Chats: f.AnonymousGroups})
 	add(len(f.UnreactedGroups) > 0, Warning{Code: NoReactions, Count: len(f.UnreactedGroups), Chats: f.UnreactedGroups})
 	return all
 }

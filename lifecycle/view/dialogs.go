@@ -38,6 +38,7 @@ func DialogOf(r session.Record, v View) port.Dialog {
 		d.Whole = v.Pane.Scrolled == 0 && !v.Screen.Flat && !slices.ContainsFunc(strings.Split(v.Screen.Text, "\n"), v.Reader.Hides)
 	}
 	d.Unasked = HasRelay(r, v) && !v.ByServer && !v.Relayed && asksPermission(v)
+	d.ByPolicy = d.Unasked && v.HooksShut
 	d.Fingerprint = dialogFingerprint(r, v, d.Whole)
 	return d
 }

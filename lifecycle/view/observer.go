@@ -99,6 +99,7 @@ func (o *Observer) noteWord(product, version, word string) {
 func (o *Observer) View(ctx context.Context, r session.Record) View {
 	by := o.Agents.Of(r.AgentName)
 	v := View{Now: o.Now(), Reader: by.Reader, ByCall: by.Delivery != nil, ByHook: by.Asks != nil, ByServer: by.Requests != nil, Pursues: r.Progress.Pursues}
+	v.HooksShut = by.HooksShut != nil && by.HooksShut()
 	if r.Binding == nil {
 		return v
 	}

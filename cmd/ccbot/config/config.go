@@ -18,6 +18,7 @@ import (
 	"github.com/caarlos0/env/v11"
 
 	"ccbot/agent/claude/claudekeys"
+	"ccbot/agent/claude/claudesettings"
 	"ccbot/cmd/ccbot/environment"
 	"ccbot/cmd/ccbot/exit"
 	"ccbot/cmd/ccbot/statefolder"
@@ -424,6 +425,9 @@ func (c Config) KeysFault() health.Keys {
 	}
 	return health.Keys{}
 }
+
+// HooksShutBy returns the file of the machine's administrator that keeps Claude Code from running ccbot's hooks; empty: none.
+func (c Config) HooksShutBy() string { return claudesettings.HooksShutBy(c.ClaudeKeys().Managed) }
 
 // ProjectsDir returns the folder of Claude Code's transcripts.
 func (c Config) ProjectsDir() string { return filepath.Join(c.ClaudeDir, "projects") }

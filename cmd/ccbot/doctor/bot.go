@@ -58,7 +58,7 @@ func (w *World) withoutBot(ctx context.Context) (f health.Figures) {
 		f.Disk = health.Disk{Known: true, Free: room.Free, Total: room.Total, Low: room.Low()}
 	}
 	if w.wrong == nil {
-		f.Keys = w.Config.KeysFault()
+		f.Keys, f.HooksShutBy = w.Config.KeysFault(), w.Config.HooksShutBy()
 	}
 	f.Unread = suspect.Read(filepath.Join(w.Dir, suspect.Name), w.Table.Self().Boot)
 	if w.unread == nil {

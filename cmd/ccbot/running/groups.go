@@ -15,6 +15,7 @@ import (
 	"github.com/go-telegram/bot/models"
 
 	"ccbot/cmd/ccbot/config"
+	"ccbot/internal/logkey"
 )
 
 const groupsSetting = "ALLOWED_CHATS"
@@ -75,14 +76,20 @@ func (a allowedGroups) moved(ctx context.Context, from, to int64) (ours bool, er
 	return a.bot.Moves.Note(from, to)
 }
 
-// mostRefusedGroups is the number of groups that refusals names.
-const mostRefusedGroups = 10
+const (
+	// mostRefusedGroups is the number of groups that refusals names.
+	mostRefusedGroups = 10
+	// anonymousAdmin is the person that Telegram names if an administrator writes in the group's name.
+	anonymousAdmin = 1087968824
+)
 
 // refusals counts the updates that were refused.
 type refusals struct {
 	mu     sync.Mutex
 	counts map[string]int
 	groups []int64
+	// anonymous are allowed groups in which somebody has written in the group's name.
+	anonymous []int64
 }
 
 // authorize returns the filter for inbox.Config: the person may speak in the chat, and the update
@@ -92,10 +99,37 @@ func (a allowedGroups) authorize(ctx context.Context) func(string, int64, models
 		if a.bot.IsAuthorized(person, chat) {
 			return a.bot.Several.Acts(ctx, update)
 		}
+		if person == anonymousAdmin && a.bot.InGroup(chat.ID) {
+			a.hearAnonymous(ctx, chat)
+		}
 		group := chat.Type == models.ChatTypeGroup || chat.Type == models.ChatTypeSupergroup
 		a.refused.note(kind, chat.ID, group && a.bot.IsAllowed(person))
 		return false, nil
 	}
+}
+
+// hearAnonymous notes that somebody writes in the name of a group, and says once in the private chats
+// how to write with one's own name. The group stays silent: who wrote is not known.
+func (a allowedGroups) hearAnonymous(ctx context.Context, group models.Chat) {
+	a.refused.noteAnonymous(group.ID)
+	if err := a.bot.Shut.Anonymous(ctx, group); err != nil {
+		a.Log.Warn("anonymous_not_said", logkey.Error, err)
+	}
+}
+
+func (r *refusals) noteAnonymous(group int64) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if !slices.Contains(r.anonymous, group) {
+		r.anonymous = append(r.anonymous, group)
+	}
+}
+
+// anonymousIn returns the groups in which somebody has written anonymously since the start.
+func (r *refusals) anonymousIn(allowed func(chat int64) bool) []int64 {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.DeleteFunc(slices.Clone(r.anonymous), func(group int64) bool { return !allowed(group) })
 }
 
 func (r *refusals) note(kind string, chat int64, allowed bool) {

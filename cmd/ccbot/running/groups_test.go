@@ -5,9 +5,12 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/go-telegram/bot/models"
+	"github.com/google/uuid"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -105,6 +108,27 @@ func TestP9_RefusalsNameGroupsOfAllowedPeople(t *testing.T) {
 		assert.NotContains(t, s.health(t.Context()).RefusedGroups, int64(-100))
 		return nil
 	}))
+}
+
+// TestP9_AnonymousAdministratorIsNotHeard: /health names the group, and a private chat how to write with
+// one's own name, once for ever. Of a group that is not allowed nobody is told.
+func TestP9_AnonymousAdministratorIsNotHeard(t *testing.T) {
+	environ := append(machine(t), "ALLOWED_CHATS=-4")
+	for start := range 2 {
+		require.NoError(t, aside(t, environ, func(ctx context.Context, s *system) error {
+			require.NoError(t, s.bot.Book.SetCurrent(session.Conversation{ChatID: 1}, uuid.Nil)) // a known private chat
+			for _, group := range []int64{-4, -4, -5} {
+				heard, err := allowedGroups{s}.authorize(ctx)("message", anonymousAdmin, models.Chat{ID: group, Type: models.ChatTypeSupergroup, Title: "Team"}, nil)
+				require.NoError(t, err)
+				assert.False(t, heard)
+			}
+			assert.Equal(t, []int64{-4}, s.health(ctx).AnonymousGroups)
+			said := folder(t, filepath.Join(s.Dir, "outbox"))
+			assert.Equal(t, 1, strings.Count(said, "Remain anonymous"), "start %d", start+1)
+			assert.NotContains(t, said, "-4", "the group stays silent")
+			return nil
+		}))
+	}
 }
 
 // TestP9_StrangersPickNoBot: a member of a group who is not allowed changes nothing about which bot

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"ccbot/agent"
 	"ccbot/agent/claude/claudesettings"
 	"ccbot/bot/outbox"
 	"ccbot/cmd/ccbot/engine"
@@ -29,7 +30,10 @@ func ofMachine(ctx context.Context, e *engine.Engine, version string, began time
 	if claudesettings.SupportOf(f.Claude) == claudesettings.TooOld {
 		f.ClaudeNeeded = claudesettings.Oldest
 	}
-	f.Words = e.Observer.Words()
+	if _, err := agent.Program(e.ClaudeCommand()); err != nil && (f.Instead == "" || f.Claude != "") {
+		f.ClaudeMissing = e.ClaudeCommand() // another agent takes its place only if it was never there
+	}
+	f.HooksShutBy, f.Words = e.HooksShutBy(), e.Observer.Words()
 	f.Keys, f.Unread = e.KeysFault(), e.Suspects.Unread()
 	for state, n := range e.States() {
 		f.Sessions[string(state)] = n
@@ -62,7 +66,7 @@ func (s *system) health(ctx context.Context) health.Figures {
 	f.Poll = health.Poll{Ago: ago, Stuck: !goesOn, Failing: failing, Rival: s.service.Pulse.Rival(), Unknown: s.service.Pulse.UnknownToken(), Wait: s.service.Pulse.Wait(now)}
 	f.Unpinned = s.bot.Asking.Unpinned()
 	f.ShutGroups, f.ClosedGroups = s.bot.Shut.Groups(), s.outbox.Closed()
-	f.UnreactedGroups = s.outbox.Unreacted()
+	f.UnreactedGroups, f.AnonymousGroups = s.outbox.Unreacted(), s.refused.anonymousIn(s.bot.InGroup)
 	f.Refused, f.RefusedGroups = s.refused.figures(s.bot.InGroup)
 	return f
 }
