@@ -83,7 +83,7 @@ func TestAgentsInOneFolderAreMentionedOnce(t *testing.T) {
 	install(t, w.World, "Codex")
 	w.MustHear(t, "/new one ~/api --agent codex")
 	w.MustHear(t, "/new two ~/api")
-	r, _ := w.CurrentSession(chattest.AtAlice)
+	r, _ := w.CurrentSession(chattest.AtAlice, 0)
 	require.NoError(t, w.SessionNews(t.Context(), w.Record(t, r.ID), news.Ready{}))
 	mention := w.say(i18n.SharedFolder, i18n.Args{"Count": 1, "Names": "one · Codex"})
 	assert.Equal(t, 1, strings.Count(strings.Join(w.Telegram.Texts(), "\n"), mention))

@@ -153,7 +153,7 @@ func TestHiddenSessionsAreNamedOnce(t *testing.T) {
 		}
 		said := w.Word(i18n.SessionsHidden, i18n.Args{"Count": 1, "Names": "api"})
 		assert.Equal(t, 1, strings.Count(strings.Join(w.Telegram.Texts(), "\n"), said))
-		require.NoError(t, w.Use(t.Context(), chattest.AtAlice, chattest.ViewOf(r)))
+		require.NoError(t, w.Use(t.Context(), chattest.AtAlice, 0, chattest.ViewOf(r)))
 		now, _ := w.Records.Get(r.ID)
 		assert.Equal(t, chattest.AtAlice, now.Conversation)
 	})

@@ -160,7 +160,7 @@ func TestP5_HeldAnswerNeedsNoFurtherLine(t *testing.T) {
 		w.Running(t)
 		synctest.Wait()
 		require.Contains(t, w.Telegram.Done(), "typing in 7", "it has read past the text")
-		require.NoError(t, w.MakeCurrent(t.Context(), chattest.AtAlice, r.ID))
+		require.NoError(t, w.MakeCurrent(t.Context(), chattest.AtAlice, 0, r.ID))
 		synctest.Wait()
 		assert.Contains(t, w.Happened(), "send one", "at once")
 	})

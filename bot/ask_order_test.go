@@ -274,7 +274,7 @@ func TestUnseenCardGivesWay(t *testing.T) {
 		"to a question": func(_ *turnWorld, becomes func(phase string)) { becomes("waiting_permission") },
 		"to another session": func(w *turnWorld, becomes func(phase string)) {
 			other := w.Session(w.t, "web", "running")
-			require.NoError(w.t, w.Book.MakeCurrent(w.t.Context(), chattest.AtAlice, other.ID))
+			require.NoError(w.t, w.Book.MakeCurrent(w.t.Context(), chattest.AtAlice, 0, other.ID))
 			becomes("working")
 		},
 	} {
@@ -291,7 +291,7 @@ func TestUnseenCardGivesWay(t *testing.T) {
 				happens(w, becomes)
 				w.Later(outbox.CardsEach)
 				assert.Empty(t, w.cards(), "%v", w.Telegram.Done())
-				require.NoError(t, w.Book.MakeCurrent(t.Context(), chattest.AtAlice, w.r.ID))
+				require.NoError(t, w.Book.MakeCurrent(t.Context(), chattest.AtAlice, 0, w.r.ID))
 				w.phase("working")
 				assert.Len(t, w.cards(), 1, "it comes when it may")
 			})

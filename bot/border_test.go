@@ -190,14 +190,14 @@ func TestP5_ShownHereFromNextTurn(t *testing.T) {
 	looked := b.Telegram.Posted[slices.IndexFunc(b.Telegram.Posted, func(m outbox.Message) bool {
 		return m.To == atBob && slices.Contains(chattest.Words(m), b.Word(i18n.ButtonShowHere))
 	})]
-	require.Equal(t, uuid.Nil, b.CurrentID(atBob), "a look takes nothing")
+	require.Equal(t, uuid.Nil, b.CurrentID(atBob, 0), "a look takes nothing")
 
 	require.NoError(t, b.TapShown(t, chattest.Bob, looked, i18n.ButtonShowHere))
 	b.Telegram.Deliver(t.Context())
 	now := b.Record(t, b.r.ID)
 	assert.Equal(t, chattest.AtAlice, now.Conversation, "the turn is Alice's")
 	assert.Equal(t, atBob, now.Next)
-	assert.Equal(t, b.r.ID, b.CurrentID(atBob), "Bob's texts go there at once")
+	assert.Equal(t, b.r.ID, b.CurrentID(atBob, 0), "Bob's texts go there at once")
 	require.True(t, b.heard())
 	line := b.Telegram.Posted[slices.IndexFunc(b.Telegram.Posted, func(m outbox.Message) bool {
 		return slices.Contains(chattest.Words(m), b.Word(i18n.ButtonBringBack))
@@ -245,7 +245,7 @@ func TestP9_ChosenSessionIsNotCurrentAtBorder(t *testing.T) {
 	require.NoError(t, b.TapShown(t, chattest.Bob, shown[len(shown)-1], i18n.Key(b.Named(i18n.ButtonSendTo, "api"))))
 	b.Telegram.Deliver(t.Context())
 	require.Len(t, b.asked(), 1)
-	assert.Equal(t, uuid.Nil, b.CurrentID(chattest.InGroup))
+	assert.Equal(t, uuid.Nil, b.CurrentID(chattest.InGroup, 0))
 	assert.Equal(t, inbox.Asked, b.EntryState(key))
 	assert.Empty(t, b.Lifecycle.Done())
 	require.NoError(t, b.TapShown(t, chattest.Bob, b.asked()[0], i18n.ButtonShowAndSend))
@@ -327,7 +327,7 @@ func TestP9_TextThatResumesWaitsAtBorder(t *testing.T) {
 			assert.Equal(t, inbox.Asked, b.EntryState(key))
 			require.NoError(t, b.TapShown(t, chattest.Bob, b.asked()[0], word))
 			assert.Equal(t, name == "yes", b.place(t) == chattest.InGroup)
-			assert.Equal(t, other.ID, b.CurrentID(chattest.InGroup))
+			assert.Equal(t, other.ID, b.CurrentID(chattest.InGroup, 0))
 			if name == "yes" {
 				assert.Equal(t, inbox.Held, b.EntryState(key))
 				assert.True(t, b.Record(t, b.r.ID).State.Live())
@@ -347,5 +347,5 @@ func TestUndoAtBorderKeepsCurrentSession(t *testing.T) {
 	b.Telegram.Deliver(t.Context())
 	require.NoError(t, b.TapShown(t, chattest.Bob, b.asked()[0], i18n.ButtonShowHere))
 	assert.Equal(t, chattest.InGroup, b.place(t))
-	assert.Equal(t, other.ID, b.CurrentID(chattest.InGroup))
+	assert.Equal(t, other.ID, b.CurrentID(chattest.InGroup, 0))
 }

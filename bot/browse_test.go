@@ -366,7 +366,7 @@ func sentBesideThePage(t *testing.T, of func(w *browsing) models.Message, want s
 	assert.Empty(t, d.Received(t))
 
 	w.press(w.say(i18n.ButtonBrowse), "api", w.say(i18n.ButtonUseThis), w.say(i18n.ButtonStartFresh))
-	now, _ := w.CurrentSession(chattest.AtAlice)
+	now, _ := w.CurrentSession(chattest.AtAlice, 0)
 	require.NotEqual(t, d.R.ID, now.ID)
 	done := slices.DeleteFunc(w.Lifecycle.Done(), func(did string) bool { return !strings.HasPrefix(did, "queue") })
 	assert.Equal(t, []string{"queue " + e.Key + " for " + now.ID.String(), "queue " + text + " for " + now.ID.String()}, done)
@@ -390,7 +390,7 @@ func TestP4_FailedFirstFileKeepsQuestion(t *testing.T) {
 		assert.NotContains(t, w.Lifecycle.Done(), "queue "+e.Key)
 		assert.Contains(t, w.Telegram.Texts(), chattest.Warning+w.say(i18n.FileTooBig, i18n.Args{"Name": "a.txt"}))
 		d.Downloads.Fail("d", nil)
-		now, _ := w.CurrentSession(chattest.AtAlice)
+		now, _ := w.CurrentSession(chattest.AtAlice, 0)
 		w.Press(t, chattest.Alice, question, w.say(i18n.ButtonSendTo, i18n.Args{"Name": now.Name}))
 		assert.Contains(t, w.Lifecycle.Done(), "queue "+e.Key+" for "+now.ID.String())
 	})

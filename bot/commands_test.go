@@ -45,7 +45,7 @@ func TestNewSession(t *testing.T) {
 	assert.Equal(t, port.Start{Name: "the-api", Dir: "/home/alice/my code", Conversation: chattest.AtAlice,
 		Owner: chattest.Alice, Origin: key}, asked)
 	assert.Equal(t, []string{w.Word(i18n.Started, i18n.Args{"Name": "api-2", "Dir": "~/my code"})}, w.Telegram.Texts())
-	r, ok := w.CurrentSession(chattest.AtAlice)
+	r, ok := w.CurrentSession(chattest.AtAlice, 0)
 	assert.True(t, ok)
 	assert.Equal(t, "api-2", r.Name)
 }
@@ -266,7 +266,7 @@ func TestFind(t *testing.T) {
 		{"another case, as phones write it", "API", chattest.Live, second},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			found := w.Find(chattest.AtAlice, tt.arg, tt.fits)
+			found := w.Find(chattest.AtAlice, 0, tt.arg, tt.fits)
 			found = slices.DeleteFunc(found, func(r port.Session) bool { return !tt.fits(r) })
 			assert.Equal(t, tt.want.ID != uuid.Nil, len(found) == 1)
 			if len(found) == 1 {

@@ -43,7 +43,7 @@ func TestP8_CrashingFeatureBlocksNoEvent(t *testing.T) {
 
 	w.ReadNow(t, r)
 	assert.Equal(t, []string{"one"}, w.Telegram.AnswersSent(), "it is shown all the same")
-	require.Error(t, w.MakeCurrent(t.Context(), chattest.AtAlice, r.ID))
+	require.Error(t, w.MakeCurrent(t.Context(), chattest.AtAlice, 0, r.ID))
 	require.Error(t, w.MoveTo(t.Context(), chattest.InTopic, chattest.ViewOf(r)))
 	w.CurrentIs(t, r.ID)
 	assert.Equal(t, chattest.InTopic, w.Record(t, r.ID).Conversation)

@@ -127,7 +127,7 @@ func TestFeatures_EventHandlersCallNoPort(t *testing.T) {
 		crashes.Reset()
 	}
 	w.WithoutPorts(func() {
-		assert.NoError(t, w.MakeCurrent(t.Context(), chattest.AtAlice, id))
+		assert.NoError(t, w.MakeCurrent(t.Context(), chattest.AtAlice, 0, id))
 		seen, _ := w.Book.Records.Get(id)
 		assert.NoError(t, w.OnShown(seen))
 		for _, f := range w.Installed {
@@ -233,7 +233,7 @@ func TestP7_ForgottenSessionsMessageNamesNoOther(t *testing.T) {
 	require.NoError(t, w.TapSpot(t, chattest.Alice, inList))
 	assert.Contains(t, w.Telegram.Done(), "answer query: "+w.Word(i18n.SessionGone))
 	require.NoError(t, w.TapSpot(t, chattest.Alice, others))
-	assert.Equal(t, other.ID, w.CurrentID(chattest.AtAlice))
+	assert.Equal(t, other.ID, w.CurrentID(chattest.AtAlice, 0))
 }
 
 // crashes makes each function of a feature panic.

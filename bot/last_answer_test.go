@@ -27,7 +27,7 @@ func TestP5_NoticedAnswerIsShownWhenOpened(t *testing.T) {
 		t.Run(string(state), func(t *testing.T) {
 			w := chattest.NewWorld(t)
 			r := w.Beside(t, state, chattest.PromptLine("first"), chattest.Says("old"), chattest.TurnEnd, chattest.PromptLine("second"), chattest.Says("Let me look."), chattest.ToolUse, chattest.Says(answer), chattest.TurnEnd)
-			front := w.CurrentID(chattest.AtAlice)
+			front := w.CurrentID(chattest.AtAlice, 0)
 			w.Running(t)
 			waittest.Until(t, func() bool { return len(w.Telegram.Texts()) == 2 })
 			end, err := jsonl.End(w.Cursors(r)[0].Path)
@@ -43,9 +43,9 @@ func TestP5_NoticedAnswerIsShownWhenOpened(t *testing.T) {
 			assert.Equal(t, cursors, w.Cursors(r), "no cursor moves")
 			assert.Equal(t, 1, w.Telegram.Spent, "the button is used up")
 			if state.Live() {
-				assert.Equal(t, r.ID, w.CurrentID(chattest.AtAlice))
+				assert.Equal(t, r.ID, w.CurrentID(chattest.AtAlice, 0))
 			} else {
-				assert.Equal(t, front, w.CurrentID(chattest.AtAlice), "what is over does not become current")
+				assert.Equal(t, front, w.CurrentID(chattest.AtAlice, 0), "what is over does not become current")
 			}
 			for _, m := range w.Telegram.Sent {
 				assert.Equal(t, r.ID, m.Session)
@@ -245,7 +245,7 @@ func TestSwitchIsReportedInChat(t *testing.T) {
 	w.ReadAll(t)
 	notice := w.Telegram.LastID()
 	require.NoError(t, w.TapShown(t, chattest.Alice, w.Telegram.Last(t), i18n.ButtonOpen))
-	assert.Equal(t, r.ID, w.CurrentID(chattest.AtAlice))
+	assert.Equal(t, r.ID, w.CurrentID(chattest.AtAlice, 0))
 	assert.Contains(t, w.Shows(t, notice).Text.Text, w.Named(i18n.NowCurrent, r.Name))
 	assert.Empty(t, w.Shows(t, notice).Buttons)
 }

@@ -270,7 +270,7 @@ func TestRepliesAreAnsweredInFull(t *testing.T) {
 				l := newLoaded(t, w, api)
 				ids := map[string]uuid.UUID{"api": l.r.ID, "other": w.Session(t, "other", session.Running).ID, "new": w.Session(t, "new", session.Running).ID}
 				require.NoError(t, w.Chats.Set(chattest.Alice, func(s *conversation.Settings) { s.Background = tt.background }))
-				require.NoError(t, w.MakeCurrent(t.Context(), chattest.AtAlice, ids[tt.was]))
+				require.NoError(t, w.MakeCurrent(t.Context(), chattest.AtAlice, 0, ids[tt.was]))
 				w.Says55(l.r)
 				time.Sleep(time.Minute)
 				began := time.Now()
@@ -278,7 +278,7 @@ func TestRepliesAreAnsweredInFull(t *testing.T) {
 				for i := range 6 {
 					keys = append(keys, w.Answer(t, 55, fmt.Sprint("text ", i)))
 				}
-				require.NoError(t, w.MakeCurrent(t.Context(), chattest.AtAlice, ids[tt.is]))
+				require.NoError(t, w.MakeCurrent(t.Context(), chattest.AtAlice, 0, ids[tt.is]))
 				for i, key := range keys {
 					l.turn(key, fmt.Sprint("text ", i), time.Second, chattest.Says(fmt.Sprintf("Answer %d\n\nin full.", i)))
 					require.NoError(t, w.Inbox.Finish(key))
@@ -288,7 +288,7 @@ func TestRepliesAreAnsweredInFull(t *testing.T) {
 				for i := range keys {
 					api.afterwards(t, began, fmt.Sprintf("Answer %d\n\nin full.", i))
 				}
-				require.NoError(t, w.MakeCurrent(t.Context(), chattest.AtAlice, ids["new"]))
+				require.NoError(t, w.MakeCurrent(t.Context(), chattest.AtAlice, 0, ids["new"]))
 				after := time.Now()
 				l.turn("p-"+uuid.NewString(), "of the terminal", time.Second, chattest.Says("Another\n\nanswer."))
 				time.Sleep(time.Minute)

@@ -70,7 +70,7 @@ func TestP5_LookingIsNotTaking(t *testing.T) {
 		}
 		assert.Contains(t, w.Telegram.Texts(), w.Word(i18n.ShownElsewhere, i18n.Args{"Name": "api"})+"\n"+w.Word(i18n.LookBeside, i18n.Args{"Name": "api", "Current": "own"}))
 		assert.Equal(t, at, w.Record(t, r.ID).Conversation, "it stays where Alice reads it")
-		assert.Equal(t, own.ID, w.CurrentID(atBob), "the next plain text goes where it went before")
+		assert.Equal(t, own.ID, w.CurrentID(atBob, 0), "the next plain text goes where it went before")
 
 		chattest.Grow(t, w.Cursors(r)[0], chattest.PromptLine("second"), chattest.Says("the second answer"), chattest.TurnEnd)
 		waittest.Until(t, func() bool { return wasShown(w, 0, at, "the second answer") })
@@ -86,7 +86,7 @@ func TestP9_LookFromGroupShowsNoWords(t *testing.T) {
 	assert.Contains(t, said, w.Word(i18n.ShownElsewhere, i18n.Args{"Name": "api"}))
 	assert.False(t, wasShown(w, 0, chattest.InGroup, "the salary is 900"))
 	assert.Equal(t, chattest.AtAlice, w.Record(t, r.ID).Conversation)
-	assert.Equal(t, uuid.Nil, w.CurrentID(chattest.InGroup))
+	assert.Equal(t, uuid.Nil, w.CurrentID(chattest.InGroup, 0))
 }
 
 // One person alone has no colleague who reads it: the tap takes the session along, as ever.
@@ -96,7 +96,7 @@ func TestOnePersonTakesSessionWithOneTap(t *testing.T) {
 	w.Admit(conversation.Lists{People: map[int64]bool{chattest.Alice: true}, Groups: map[int64]bool{chattest.Ours: true}})
 	opens(t, w, chattest.Alice, chattest.AtAlice, r.ID)
 	assert.Equal(t, chattest.AtAlice, w.Record(t, r.ID).Conversation)
-	assert.Equal(t, r.ID, w.CurrentID(chattest.AtAlice))
+	assert.Equal(t, r.ID, w.CurrentID(chattest.AtAlice, 0))
 }
 
 // Bob's text moves the session only when it is typed, and what Alice's turn says after that is hers.

@@ -59,10 +59,10 @@ func TestMenuReachesEachPage(t *testing.T) {
 
 	press(w.Word(i18n.PageSessions))
 	press("web")
-	assert.Equal(t, web.ID, w.Book.CurrentID(chattest.AtAlice))
+	assert.Equal(t, web.ID, w.Book.CurrentID(chattest.AtAlice, 0))
 	assert.Contains(t, buttons(t, w, id), "✓ web")
 	press("api")
-	assert.Equal(t, api.ID, w.Book.CurrentID(chattest.AtAlice))
+	assert.Equal(t, api.ID, w.Book.CurrentID(chattest.AtAlice, 0))
 }
 
 // helpPages is the text of /help and of all pages behind its buttons.

@@ -23,7 +23,7 @@ func TestNewChoosesAgent(t *testing.T) {
 	other.Product, other.Reachable = "Codex", true
 	w.Hosted.Agents["codex"] = other
 	w.MustHear(t, "/new web ~/web --agent codex")
-	r, ok := w.CurrentSession(chattest.AtAlice)
+	r, ok := w.CurrentSession(chattest.AtAlice, 0)
 	require.True(t, ok)
 	assert.Equal(t, "codex", w.Record(t, r.ID).AgentName)
 	assert.Equal(t, chattest.Lines(w.Word(i18n.Started, i18n.Args{"Name": "web", "Dir": "~/web"}), w.Word(i18n.AgentReachable, i18n.Args{"Agent": "Codex"})),

@@ -76,7 +76,7 @@ func TestP4_PathIsSentAsPrompt(t *testing.T) {
 			w.Work(t)
 			assert.Equal(t, w.say(i18n.FirstPrompt), w.Shows(t, w.Telegram.LastID()).Text.Text)
 			w.press(w.say(i18n.ButtonStartFresh))
-			now, _ := w.CurrentSession(chattest.AtAlice)
+			now, _ := w.CurrentSession(chattest.AtAlice, 0)
 			assert.Contains(t, w.Lifecycle.Done(), "queue "+key+" for "+now.ID.String())
 		})
 	}
@@ -94,7 +94,7 @@ func TestP4_EditedPathIsPrompt(t *testing.T) {
 		require.NoError(t, w.Edit(t, e.MessageID, "run the tests"))
 		w.Work(t)
 		w.press(w.say(i18n.ButtonStartFresh))
-		now, _ := w.CurrentSession(chattest.AtAlice)
+		now, _ := w.CurrentSession(chattest.AtAlice, 0)
 		assert.Contains(t, w.Lifecycle.Done(), "queue "+key+" for "+now.ID.String())
 		e, err = w.Inbox.Load(key)
 		require.NoError(t, err)

@@ -69,7 +69,7 @@ func TestP4_TextWithoutCurrentSessionIsKept(t *testing.T) {
 			assert.Equal(t, 1001, question.ReplyTo)
 			assert.Equal(t, inbox.Asked, w.EntryState(key))
 			assert.Empty(t, w.Lifecycle.Done())
-			assert.NotEqual(t, beta.ID, w.CurrentID(chattest.AtAlice), "none becomes current by itself")
+			assert.NotEqual(t, beta.ID, w.CurrentID(chattest.AtAlice, 0), "none becomes current by itself")
 
 			w.Reopened(t)
 			require.NoError(t, w.Chooses(t, question, "beta"))
@@ -139,7 +139,7 @@ func TestP4_ReplyGoesToChosenSession(t *testing.T) {
 	require.NoError(t, w.Chooses(t, w.LastSent(t), "beta"))
 	assert.Equal(t, []string{"queue " + key + " for " + beta.ID.String()}, w.Lifecycle.Done())
 	assert.Equal(t, w.Named(i18n.SentAgain, "beta"), w.Telegram.LastEdit(t).Text.Text)
-	assert.Equal(t, now.ID, w.CurrentID(chattest.AtAlice))
+	assert.Equal(t, now.ID, w.CurrentID(chattest.AtAlice, 0))
 }
 
 // The buttons are for the open sessions; one that has ended since takes nothing, and does not
@@ -156,7 +156,7 @@ func TestP4_EndedChosenSessionGetsNothing(t *testing.T) {
 	assert.Empty(t, w.Lifecycle.Done())
 	assert.Equal(t, inbox.Asked, w.EntryState(key))
 	assert.Equal(t, w.SendTo("gamma"), chattest.Words(w.Telegram.LastEdit(t)), "it is asked with those of now")
-	assert.Equal(t, uuid.Nil, w.CurrentID(chattest.AtAlice))
+	assert.Equal(t, uuid.Nil, w.CurrentID(chattest.AtAlice, 0))
 	require.NoError(t, w.TapShown(t, chattest.Alice, w.Telegram.LastEdit(t), i18n.ButtonDrop))
 	assert.Empty(t, w.EntryState(key))
 	assert.Empty(t, w.Lifecycle.Done())
@@ -236,8 +236,8 @@ func TestP4_DamagedChatReportsOnceAndAsks(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, "{ha", string(kept))
 
-	assert.Equal(t, uuid.Nil, w.CurrentID(chattest.AtAlice), "also when sessions come back at that start")
-	assert.Equal(t, beta.ID, w.CurrentID(chattest.InGroup), "other chats are as they were")
+	assert.Equal(t, uuid.Nil, w.CurrentID(chattest.AtAlice, 0), "also when sessions come back at that start")
+	assert.Equal(t, beta.ID, w.CurrentID(chattest.InGroup, 0), "other chats are as they were")
 	key := w.MustHear(t, "hi")
 	assert.Equal(t, inbox.Asked, w.EntryState(key))
 	reply := w.AnswerOurs(t, 55, "cc_bot", "and more")

@@ -54,7 +54,7 @@ func TestP4_TextWithoutSessionStartsOne(t *testing.T) {
 	w.Work(t)
 	assert.Len(t, w.Telegram.Sent, 1, "a start asks nothing again")
 	require.NoError(t, w.TapShown(t, chattest.Alice, w.Shows(t, id), "Start in ~/old"))
-	r, _ := w.CurrentSession(chattest.AtAlice)
+	r, _ := w.CurrentSession(chattest.AtAlice, 0)
 	assert.Equal(t, "/home/alice/old", r.Dir)
 	assert.Equal(t, []string{first, second, third}, queuedFor(w, w.Record(t, r.ID)))
 	assert.Empty(t, w.Shows(t, id).Buttons)
@@ -95,7 +95,7 @@ func TestP4_CrashBetweenSharedTextsLosesNone(t *testing.T) {
 		}
 	}
 	_ = w.TapShown(t, chattest.Alice, w.Shows(t, w.Telegram.LastID()), "Start in ~/old") // it dies
-	r, _ := w.CurrentSession(chattest.AtAlice)
+	r, _ := w.CurrentSession(chattest.AtAlice, 0)
 	assert.Equal(t, []string{first}, queuedFor(w, w.Record(t, r.ID)))
 	assert.Equal(t, inbox.Asked, w.EntryState(second))
 	w.Restart(t)
@@ -127,7 +127,7 @@ func TestP4_FailedSharedTextIsAskedAgain(t *testing.T) {
 	w.Lifecycle.OnQueue = failFor(second)
 	_ = w.TapShown(t, chattest.Alice, w.Shows(t, id), "Start in ~/old")
 	w.Work(t)
-	r, _ := w.CurrentSession(chattest.AtAlice)
+	r, _ := w.CurrentSession(chattest.AtAlice, 0)
 	assert.Equal(t, []inbox.State{inbox.Held, inbox.Asked, inbox.Held},
 		[]inbox.State{w.EntryState(first), w.EntryState(second), w.EntryState(third)})
 	assert.Contains(t, strings.Join(w.Telegram.Texts(), "\n"), chat.Warning)
@@ -155,7 +155,7 @@ func TestP4_TextDuringTapIsAskedAbout(t *testing.T) {
 	}
 	require.NoError(t, w.TapShown(t, chattest.Alice, w.Shows(t, id), "Start in ~/old"))
 	w.Work(t)
-	r, _ := w.CurrentSession(chattest.AtAlice)
+	r, _ := w.CurrentSession(chattest.AtAlice, 0)
 	assert.Equal(t, []string{first}, queuedFor(w, w.Record(t, r.ID)))
 	assert.Equal(t, inbox.Asked, w.EntryState(late))
 	require.NoError(t, w.TapShown(t, chattest.Alice, w.LastSent(t), i18n.Key(w.Named(i18n.ButtonSendTo, r.Name))))
@@ -285,7 +285,7 @@ func TestP4_StartFromTopicConfirmsOrStays(t *testing.T) {
 			}
 			_ = w.TapShown(t, chattest.Alice, w.Shows(t, id), "Start in ~/old")
 			w.Work(t)
-			r, _ := w.CurrentSession(session.Conversation{ChatID: chattest.Ours, ThreadID: 9})
+			r, _ := w.CurrentSession(session.Conversation{ChatID: chattest.Ours, ThreadID: 9}, 0)
 			if fails {
 				assert.Contains(t, strings.Join(w.Telegram.Texts(), "\n"), "tmux")
 				assert.Equal(t, []inbox.State{inbox.Asked, inbox.Asked}, []inbox.State{w.EntryState(first), w.EntryState(second)})

@@ -50,7 +50,7 @@ func (b *Bot) isPrompt(ctx context.Context, in chat.Incoming, us []*models.Updat
 		}
 		return false
 	}
-	isFile := func(name string) bool { return b.isFile(ctx, in.Message, name) }
+	isFile := func(name string) bool { return b.isFile(ctx, in, name) }
 	nobody := func(string) bool { return false } // whether a caption names the bot needs no look at files
 	said := us[max(0, slices.IndexFunc(us, func(u *models.Update) bool { return u.Message.Caption != "" }))].Message
 	text := people.Of(said, b.Username, knows, isFile)
@@ -67,7 +67,7 @@ func (b *Bot) isPrompt(ctx context.Context, in chat.Incoming, us []*models.Updat
 // takesTexts reports whether a place is one for agents: the topic of a session, a chat without
 // topics, or the main lane if it shows a session.
 func (b *Bot) takesTexts(at address.Conversation, forum bool) bool {
-	now, some := b.CurrentSession(at)
+	now, some := b.CurrentSession(at, 0)
 	if at.ThreadID == 0 {
 		return !forum || b.TopicsRefused(at.ChatID) || now.State.Live() && now.Conversation == at
 	}
@@ -77,8 +77,8 @@ func (b *Bot) takesTexts(at address.Conversation, forum bool) bool {
 
 // isFile reports whether the session that a message is for has a file or a folder of a name. What
 // cannot be seen is none: the name is that of a person.
-func (b *Bot) isFile(ctx context.Context, q conversation.Message, name string) bool {
-	r, ok := b.Target(q)
+func (b *Bot) isFile(ctx context.Context, in chat.Incoming, name string) bool {
+	r, ok := b.Target(in.Message, in.From)
 	if !ok {
 		return false
 	}

@@ -147,7 +147,7 @@ func TestPlainTextsOfPlaces(t *testing.T) {
 	require.Equal(t, lunch, named(t, o.World, "web").Conversation.ThreadID)
 	assert.True(t, o.gets(t, lunch, alice, models.Message{Text: "pizza?", ReplyToMessage: opening}), "it is the topic of a session now")
 
-	require.NoError(t, o.Use(t.Context(), chattest.InGroup, chattest.ViewOf(o.Record(t, r.ID))))
+	require.NoError(t, o.Use(t.Context(), chattest.InGroup, 0, chattest.ViewOf(o.Record(t, r.ID))))
 	require.NoError(t, o.MoveTo(t.Context(), chattest.InGroup, chattest.ViewOf(o.Record(t, r.ID))))
 	o.Records.Change(r.ID, func(r *session.Record) { r.Conversation = chattest.InGroup })
 	require.NoError(t, o.Chats.SetCurrent(chattest.InGroup, r.ID))

@@ -94,7 +94,7 @@ func TestRenameIsNotAskedForEver(t *testing.T) {
 	w := chattest.NewWorld(t)
 	r := w.NewCurrentSession(t, "api", session.Running)
 	w.MustHear(t, "/rename")
-	require.NoError(t, w.Book.MakeCurrent(t.Context(), chattest.AtAlice, w.Session(t, "web", session.Running).ID))
+	require.NoError(t, w.Book.MakeCurrent(t.Context(), chattest.AtAlice, 0, w.Session(t, "web", session.Running).ID))
 	w.MustHear(t, "other")
 	assert.Equal(t, "api", w.Record(t, r.ID).Name, "the person has switched to another session")
 }

@@ -108,7 +108,7 @@ func TestResumeAllLeavesTheCurrentSession(t *testing.T) {
 	w, _, m = chattest.WentDownWorld(t)
 	w.NewCurrentSession(t, "ended", session.Archived)
 	require.NoError(t, w.TapShown(t, chattest.Alice, m, i18n.ButtonResumeAll))
-	now, ok := w.CurrentSession(chattest.AtAlice)
+	now, ok := w.CurrentSession(chattest.AtAlice, 0)
 	assert.True(t, ok && now.State.Live(), "one of them takes an ended one's place")
 }
 

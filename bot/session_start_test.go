@@ -28,7 +28,7 @@ func TestSessionStartIsOneMessage(t *testing.T) {
 	}{
 		{"a start", func(t *testing.T, w *chattest.World) session.Record {
 			w.MustHear(t, "/new api ~/api")
-			r, _ := w.CurrentSession(chattest.AtAlice)
+			r, _ := w.CurrentSession(chattest.AtAlice, 0)
 			return w.Record(t, r.ID)
 		}, i18n.Started},
 		{"a resume", func(t *testing.T, w *chattest.World) session.Record {

@@ -55,8 +55,8 @@ func TestForumSessionGetsTopic(t *testing.T) {
 	api := named(t, w, "api")
 	assert.Equal(t, []string{"open topic api (open) in -100"}, opened(w))
 	assert.Equal(t, chattest.InForum(0), api.Conversation)
-	assert.Equal(t, api.ID, w.CurrentID(chattest.InForum(0)))
-	assert.Equal(t, uuid.Nil, w.CurrentID(chattest.InGroup), "the main lane is nobody's")
+	assert.Equal(t, api.ID, w.CurrentID(chattest.InForum(0), 0))
+	assert.Equal(t, uuid.Nil, w.CurrentID(chattest.InGroup, 0), "the main lane is nobody's")
 	assert.Len(t, w.Telegram.ShownOnce(), 1, "a new session is one message")
 	begins := w.Word(i18n.Started, i18n.Args{"Name": "api", "Dir": "/"})
 	assert.Equal(t, chattest.InForum(0), shown(t, w, begins).To, "it begins in its topic")
@@ -64,7 +64,7 @@ func TestForumSessionGetsTopic(t *testing.T) {
 	w.MustSayInForum(t, chattest.FirstTopic, "/new web /")
 	web := named(t, w, "web")
 	assert.Equal(t, chattest.InForum(1), web.Conversation, "a topic belongs to one session")
-	assert.Equal(t, api.ID, w.CurrentID(chattest.InForum(0)))
+	assert.Equal(t, api.ID, w.CurrentID(chattest.InForum(0), 0))
 
 	w.MustSayInForum(t, chattest.FirstTopic, "do it")
 	assert.Contains(t, w.Lifecycle.Done()[len(w.Lifecycle.Done())-1], api.ID.String(), "a text goes to the session of its topic")
@@ -124,7 +124,7 @@ func TestP5_SessionStartsWithoutTopic(t *testing.T) {
 			for _, session := range []string{"one", "two"} {
 				w.MustSayInForum(t, 0, "/new "+session+" /")
 				assert.Equal(t, chattest.InGroup, named(t, w, session).Conversation)
-				assert.Equal(t, named(t, w, session).ID, w.CurrentID(chattest.InGroup))
+				assert.Equal(t, named(t, w, session).ID, w.CurrentID(chattest.InGroup, 0))
 			}
 			w.StartsAnew(t)
 			w.MustSayInForum(t, 0, "/new three /")
@@ -179,12 +179,12 @@ func TestSessionStaysInTopic(t *testing.T) {
 	w.MustSayInForum(t, 0, "/new api /")
 	api, plain := named(t, w, "api"), w.Session(t, "plain", session.Running)
 	w.Records.Change(plain.ID, func(r *session.Record) { r.Conversation = chattest.InGroup })
-	require.NoError(t, w.Use(t.Context(), chattest.InGroup, chattest.ViewOf(w.Record(t, api.ID))))
+	require.NoError(t, w.Use(t.Context(), chattest.InGroup, 0, chattest.ViewOf(w.Record(t, api.ID))))
 	assert.Equal(t, chattest.InForum(0), w.Record(t, api.ID).Conversation)
-	assert.Equal(t, uuid.Nil, w.CurrentID(chattest.InGroup))
-	require.NoError(t, w.Use(t.Context(), chattest.InForum(0), chattest.ViewOf(w.Record(t, plain.ID))))
+	assert.Equal(t, uuid.Nil, w.CurrentID(chattest.InGroup, 0))
+	require.NoError(t, w.Use(t.Context(), chattest.InForum(0), 0, chattest.ViewOf(w.Record(t, plain.ID))))
 	assert.Equal(t, chattest.InGroup, w.Record(t, plain.ID).Conversation)
-	assert.Equal(t, api.ID, w.CurrentID(chattest.InForum(0)))
+	assert.Equal(t, api.ID, w.CurrentID(chattest.InForum(0), 0))
 }
 
 // inStep runs the features in a world with a session in a separate topic.
@@ -421,7 +421,7 @@ func TestDeletedTopicIsCheckedOnce(t *testing.T) {
 					return
 				}
 				assert.Equal(t, chattest.InForum(1), w.Record(t, api.ID).Conversation)
-				assert.Equal(t, api.ID, w.CurrentID(chattest.InForum(1)))
+				assert.Equal(t, api.ID, w.CurrentID(chattest.InForum(1), 0))
 				assert.Contains(t, w.Telegram.Texts(), w.Named(i18n.TopicGoesOn, "api"))
 			})
 		})

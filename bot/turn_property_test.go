@@ -152,10 +152,10 @@ func (s *simulation) does(what string) {
 		s.MustHear(s.t, "/status nobody")
 		s.Work(s.t)
 	case "beside":
-		require.NoError(s.t, s.MakeCurrent(s.t.Context(), chattest.AtAlice, s.other))
+		require.NoError(s.t, s.MakeCurrent(s.t.Context(), chattest.AtAlice, 0, s.other))
 		s.Work(s.t)
 	case "in front":
-		require.NoError(s.t, s.MakeCurrent(s.t.Context(), chattest.AtAlice, s.r.ID))
+		require.NoError(s.t, s.MakeCurrent(s.t.Context(), chattest.AtAlice, 0, s.r.ID))
 		s.Work(s.t)
 	case "details":
 		for _, id := range s.cards() {

@@ -214,15 +214,15 @@ func TestCardContinuesAfterRestart(t *testing.T) {
 func TestOnlyCurrentSessionHasCard(t *testing.T) {
 	inTurns(t, turn.OnCard, func(t *testing.T, w *turnWorld) {
 		other := w.Session(t, "other", session.Running)
-		require.NoError(t, w.MakeCurrent(t.Context(), chattest.AtAlice, other.ID))
+		require.NoError(t, w.MakeCurrent(t.Context(), chattest.AtAlice, 0, other.ID))
 		w.types("go")
 		w.phase("working")
 		w.writes(chattest.PromptLine("go"), bash("a", "one"))
 		assert.Empty(t, w.cards())
-		require.NoError(t, w.MakeCurrent(t.Context(), chattest.AtAlice, w.r.ID))
+		require.NoError(t, w.MakeCurrent(t.Context(), chattest.AtAlice, 0, w.r.ID))
 		w.Work(t)
 		assert.Contains(t, w.card(), "▸ one", "it comes to the front in the middle of a turn")
-		require.NoError(t, w.MakeCurrent(t.Context(), chattest.AtAlice, other.ID))
+		require.NoError(t, w.MakeCurrent(t.Context(), chattest.AtAlice, 0, other.ID))
 		w.writes(toolResult("a", false), chattest.TurnEnd)
 		w.phase("idle")
 		assert.Contains(t, w.card(), "done in", "and lives to the end")

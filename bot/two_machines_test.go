@@ -106,7 +106,7 @@ func TestP6_TextForMachineThatNeverAnsweredWaits(t *testing.T) {
 		m, link := wire.Loopback(t.Context(), other.Machine)
 		link.Set(wire.Faults{Unreachable: true})
 		require.NoError(t, w.Fleet.Add("bbbb", "barn", m))
-		require.NoError(t, w.Book.MakeCurrent(t.Context(), chattest.AtAlice, theirs.ID))
+		require.NoError(t, w.Book.MakeCurrent(t.Context(), chattest.AtAlice, 0, theirs.ID))
 		first := w.MustHear(t, "fix it")
 		second := w.MustHear(t, "and test it")
 		w.MustHear(t, "/list")
@@ -135,7 +135,7 @@ func TestP4_TextForSilentMachineCanBeTakenBack(t *testing.T) {
 			link.Set(wire.Faults{Unreachable: !read})
 			require.NoError(t, w.Fleet.Add("bbbb", "barn", m))
 			w.Later(time.Second)
-			require.NoError(t, w.Book.MakeCurrent(t.Context(), chattest.AtAlice, theirs.ID))
+			require.NoError(t, w.Book.MakeCurrent(t.Context(), chattest.AtAlice, 0, theirs.ID))
 			link.Set(wire.Faults{Unreachable: true})
 			w.Fleet.Note("bbbb", true, time.Time{})
 			w.Later(10 * time.Second) // it is reported
@@ -168,7 +168,7 @@ func TestP4_TextForMachineWithFullDisk(t *testing.T) {
 		m, _ := wire.Loopback(t.Context(), other.Machine)
 		require.NoError(t, w.Fleet.Add("bbbb", "barn", m))
 		w.Later(time.Second)
-		require.NoError(t, w.Book.MakeCurrent(t.Context(), chattest.AtAlice, theirs.ID))
+		require.NoError(t, w.Book.MakeCurrent(t.Context(), chattest.AtAlice, 0, theirs.ID))
 		var full atomic.Bool
 		full.Store(true)
 		other.Lifecycle.OnQueue = func(uuid.UUID, string) error {

@@ -38,7 +38,7 @@ func TestP6_MessageOfUnreadSessionStaysItsOwn(t *testing.T) {
 		require.NoError(t, w.Sent(chattest.AtAlice, 99, r.ID))
 		id, _ := w.SessionOf(chattest.AtAlice, 99)
 		assert.Equal(t, r.ID, id)
-		assert.Equal(t, r.ID, w.CurrentID(chattest.AtAlice))
+		assert.Equal(t, r.ID, w.CurrentID(chattest.AtAlice, 0))
 		assert.True(t, w.Unsure(conversation.Message{To: chattest.AtAlice, ReplyTo: 100, OfBot: true}, port.Session{ID: r.ID, State: port.StateRunning}), "there may be others")
 	})
 }

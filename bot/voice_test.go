@@ -115,7 +115,7 @@ func TestP7_VoiceCorrectionMakesNoCommand(t *testing.T) {
 func TestChosenSessionsVoiceMessageIsShown(t *testing.T) {
 	d := spokenWorld(t, "fix the bug")
 	d.Session(t, "web", session.Running)
-	require.NoError(t, d.Book.MakeCurrent(t.Context(), chattest.AtAlice, uuid.New()))
+	require.NoError(t, d.Book.MakeCurrent(t.Context(), chattest.AtAlice, 0, uuid.New()))
 	e := d.MustGet(t, models.Message{Voice: &models.Voice{FileID: "v"}})
 	d.Work(t)
 	d.Press(t, chattest.Alice, d.Telegram.LastID(), d.Word(i18n.ButtonSendTo, i18n.Args{"Name": "api"}))

@@ -102,7 +102,7 @@ func TestAdoptAWindow(t *testing.T) {
 		Rule: "chat.adopt", Why: "asked for by 8"}, asked)
 	assert.Equal(t, "mine is connected to its window (@4). ccbot will not close it. "+
 		w.Word(i18n.AdoptedAsks), w.Telegram.Last(t).Text.Text)
-	now, ok := w.CurrentSession(chattest.AtAlice)
+	now, ok := w.CurrentSession(chattest.AtAlice, 0)
 	assert.True(t, ok && now.AgentSessionID == chattest.Theirs)
 	assert.Equal(t, w.Word(i18n.NoWindows), w.Telegram.LastEdit(t).Text.Text, "the message is drawn again")
 	text, _ := w.ListText(t, chattest.AtAlice)

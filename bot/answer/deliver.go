@@ -24,9 +24,10 @@ import (
 // with and without a heading, because a cursor counts the parts.
 const HeadingRoom = 200
 
-// Heading returns the name above the words of a session that is not the current one.
+// Heading returns the name above the words of a session that is not the current one, or not that of
+// everybody there.
 func (a *Answers) Heading(r port.Session) render.Text {
-	if a.Chat.Book.IsInFront(r) {
+	if a.Chat.Book.IsInFront(r) && !a.Chat.Book.IsShared(r.Conversation) {
 		return render.Text{}
 	}
 	return title(r)

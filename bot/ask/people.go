@@ -32,7 +32,7 @@ func (a *Requests) tap(ctx context.Context, t chat.Tap) (chat.Answer, error) {
 		next, err := Tap(s, t.From, t.Card.Option, a.Chat.Now())
 		if err == nil && next.Why != nil {
 			why := *next.Why
-			why.In, why.Current, next.Why = t.To, a.Chat.Book.CurrentID(t.To), &why
+			why.In, why.Current, next.Why = t.To, a.Chat.Book.CurrentID(t.To, t.From), &why
 		}
 		return next, err
 	})
@@ -209,8 +209,11 @@ func (a *Requests) catch(ctx context.Context, in *chat.Incoming) error {
 func (a *Requests) isMeant(s State) bool {
 	session, ok := a.Chat.Book.Records.Get(s.Request.Session)
 	alone := s.Conversation.ThreadID != 0 && session.Conversation == s.Conversation
-	same := s.Why != nil && a.Chat.Book.CurrentID(cmp.Or(s.Why.In, s.Conversation)) == s.Why.Current
-	return ok && (alone || same || a.Chat.Book.IsCurrent(s.Conversation, session))
+	if s.Why == nil {
+		return ok && (alone || a.Chat.Book.IsCurrent(s.Conversation, 0, session))
+	}
+	same := a.Chat.Book.CurrentID(cmp.Or(s.Why.In, s.Conversation), s.Why.By) == s.Why.Current
+	return ok && (alone || same || a.Chat.Book.IsCurrent(s.Conversation, s.Why.By, session))
 }
 
 // heed ends the wait for a text if it has timed out, or if the text is for another session.
@@ -227,10 +230,12 @@ func (r *request) heed(s State) State {
 	return s
 }
 
-// switched ends the waits of other sessions: the next text is meant for the new current session.
+// switched ends the waits of other sessions: the next text is meant for the new current session, unless
+// it is another person's.
 func (a *Requests) switched(ctx context.Context, to outbox.Conversation, id uuid.UUID) error {
 	return a.giveUp(ctx, func(s State) bool {
-		return cmp.Or(s.Why.In, s.Conversation) == to && s.Request.Session != id && s.Why.Current != id
+		isHis := a.Chat.Book.CurrentID(to, s.Why.By) == id
+		return cmp.Or(s.Why.In, s.Conversation) == to && isHis && s.Request.Session != id && s.Why.Current != id
 	})
 }
 

@@ -98,7 +98,7 @@ func (b *Browser) text(ctx context.Context, in *chat.Incoming, text string) (tak
 		return false, nil
 	}
 	_, class, _ := talk.Normalise(text)
-	now, _ := b.chat.Book.CurrentSession(in.To)
+	now, _ := b.chat.Book.CurrentSession(in.To, in.From)
 	first, _, _ := strings.Cut(strings.TrimSpace(text), " ")
 	command := class == talk.ClassCommand && now.State.Live() && strings.Count(first, "/") == 1
 	if command && in.Typed != "" {

@@ -268,7 +268,9 @@ type OnSession = func(ctx context.Context, in Incoming, r port.Session) error
 // the message answers, or that is the current one. Buttons ask which if there are several. For a
 // session that does not fit it reports that the session has ended.
 func (c *Chat) ByName(f *Feature, command Command, fits func(port.Session) bool, do OnSession) {
-	find := func(in conversation.Message, name string) []port.Session { return c.Book.FindFor(in, name, fits) }
+	find := func(in conversation.Message, by int64, name string) []port.Session {
+		return c.Book.FindFor(in, by, name, fits)
+	}
 	carryOut := do
 	do = func(ctx context.Context, in Incoming, r port.Session) error {
 		if !command.Acts && c.Book.Veils(in.To, r.Conversation) {
@@ -278,7 +280,7 @@ func (c *Chat) ByName(f *Feature, command Command, fits func(port.Session) bool,
 	}
 	ask := c.AddChoice(f, Choice{Name: "which-" + command.Name, Question: i18n.WhichSession, Said: i18n.Args{"Command": "/" + command.Name},
 		Among: func(to outbox.Conversation, a Among) []port.Session {
-			return find(conversation.Message{To: to}, a.Word)
+			return find(conversation.Message{To: to}, a.From, a.Word)
 		},
 		Do: func(ctx context.Context, t Tap, r port.Session, a Among) (bool, error) {
 			in := Incoming{Message: conversation.Message{To: t.To}, From: t.From, MessageID: a.Message, Answered: a.Replies}
@@ -288,7 +290,7 @@ func (c *Chat) ByName(f *Feature, command Command, fits func(port.Session) bool,
 			return true, do(ctx, in, r)
 		}})
 	command.Run = func(ctx context.Context, in Incoming, name string) error {
-		found := find(in.Message, name)
+		found := find(in.Message, in.From, name)
 		switch {
 		case len(found) > 1:
 			a := Among{Word: name, From: in.From, Message: in.MessageID, Replies: in.Answered}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"maps"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -77,34 +78,71 @@ func LatestEnd(list []port.Session) []port.Session {
 	return list
 }
 
-// CurrentSession returns the session that gets the texts of a conversation; false if there is none.
-func (b *Book) CurrentSession(to address.Conversation) (port.Session, bool) {
-	return b.Records.Get(b.Current(to))
+// CurrentSession returns the session that gets the texts of a person in a conversation; false if there
+// is none. by is the person; 0: nobody is known. Where several people share a chat, it is what this
+// person has chosen, or else the chat's only open session, and never another person's.
+func (b *Book) CurrentSession(to address.Conversation, by int64) (port.Session, bool) {
+	if by == 0 || !b.IsShared(to) {
+		return b.Records.Get(b.Current(to))
+	}
+	if own, chosen := b.read(to).Own[by]; chosen {
+		return b.Records.Get(own)
+	}
+	others := func(r port.Session) bool { return r.Conversation != to || !r.State.Live() }
+	if here := slices.DeleteFunc(slices.Clone(b.Known()), others); len(here) == 1 {
+		return here[0], true
+	}
+	return port.Session{}, false
 }
 
-// CurrentID returns the id of the current session, or uuid.Nil.
-func (b *Book) CurrentID(to address.Conversation) uuid.UUID {
-	now, _ := b.CurrentSession(to) // zero if there is none
+// CurrentID returns the id of a person's current session, or uuid.Nil.
+func (b *Book) CurrentID(to address.Conversation, by int64) uuid.UUID {
+	now, _ := b.CurrentSession(to, by) // zero if there is none
 	return now.ID
 }
 
-// IsCurrent reports whether a session is the current one of a conversation.
-func (b *Book) IsCurrent(to address.Conversation, r port.Session) bool {
-	return r.ID != uuid.Nil && b.CurrentID(to) == r.ID
+// IsCurrent reports whether a session is the current one of a person in a conversation.
+func (b *Book) IsCurrent(to address.Conversation, by int64, r port.Session) bool {
+	return r.ID != uuid.Nil && b.CurrentID(to, by) == r.ID
 }
 
-// IsInFront reports whether people read the session in its conversation: it is the current one, or
-// has a topic.
+// IsShared reports whether each person of a conversation has an own current session: it is the plain
+// chat of a group in which several people have written or chosen a session.
+func (b *Book) IsShared(to address.Conversation) bool {
+	if to.ChatID > 0 || to.ThreadID != 0 {
+		return false
+	}
+	f, people := b.read(to), make(map[int64]bool)
+	for by := range f.People.Wrote {
+		people[by] = b.IsAllowed(by)
+	}
+	for by := range f.Own {
+		people[by] = b.IsAllowed(by)
+	}
+	maps.DeleteFunc(people, func(_ int64, allowed bool) bool { return !allowed })
+	return len(people) > 1
+}
+
+// IsAnyones reports whether a session is the current one of a conversation for anybody there.
+func (b *Book) IsAnyones(to address.Conversation, r port.Session) bool {
+	if b.IsCurrent(to, 0, r) {
+		return true
+	}
+	return r.ID != uuid.Nil && b.IsShared(to) && slices.Contains(slices.Collect(maps.Values(b.read(to).Own)), r.ID)
+}
+
+// IsInFront reports whether people read the session in its conversation: it is the current one for
+// anybody, or has a topic.
 func (b *Book) IsInFront(r port.Session) bool {
-	return r.Conversation.ThreadID != 0 || b.IsCurrent(r.Conversation, r)
+	return r.Conversation.ThreadID != 0 || b.IsAnyones(r.Conversation, r)
 }
 
 // Find returns the sessions with a name, newest first, see package naming; without an argument, the
-// current one. The person must choose one of several. An ended session is omitted if an open one
-// has its name.
-func (b *Book) Find(to address.Conversation, arg string, fits func(port.Session) bool) (found []port.Session) {
+// current one of the person. The person must choose one of several. An ended session is omitted if an
+// open one has its name.
+func (b *Book) Find(to address.Conversation, by int64, arg string, fits func(port.Session) bool) (found []port.Session) {
 	if arg == "" {
-		if r, ok := b.CurrentSession(to); ok {
+		if r, ok := b.CurrentSession(to, by); ok {
 			found = append(found, r)
 		}
 		return found
@@ -179,14 +217,14 @@ func (b *Book) DropCursor(id uuid.UUID) error {
 	return b.Cursors().Drop(id)
 }
 
-// Target returns the session that a message goes to: the session of the message it replies to,
-// otherwise the current one. It returns false if that session is forgotten or unknown, because the
+// Target returns the session that a person's message goes to: the session of the message it replies
+// to, otherwise the current one. It returns false if that session is forgotten or unknown, because the
 // text was not meant for another one.
-func (b *Book) Target(q Message) (port.Session, bool) {
+func (b *Book) Target(q Message, by int64) (port.Session, bool) {
 	if r, answered, known := b.Answered(q); answered {
 		return r, known
 	}
-	now, ok := b.CurrentSession(q.To)
+	now, ok := b.CurrentSession(q.To, by)
 	if !ok || b.Unsure(q, now) {
 		return port.Session{}, false
 	}
@@ -228,7 +266,7 @@ func (b *Book) Answered(q Message) (r port.Session, answered, known bool) {
 
 // FindFor is Find for a command that may reply to a session's message. In a reply to an unclear
 // message a command means the current session.
-func (b *Book) FindFor(q Message, arg string, fits func(port.Session) bool) []port.Session {
+func (b *Book) FindFor(q Message, by int64, arg string, fits func(port.Session) bool) []port.Session {
 	q.Unclear = false
 	if arg == "" {
 		switch r, answered, known := b.Answered(q); {
@@ -238,12 +276,13 @@ func (b *Book) FindFor(q Message, arg string, fits func(port.Session) bool) []po
 			return nil
 		}
 	}
-	return b.Find(q.To, arg, fits)
+	return b.Find(q.To, by, arg, fits)
 }
 
-// MakeCurrent makes a session the current one of a conversation.
-func (b *Book) MakeCurrent(ctx context.Context, to address.Conversation, id uuid.UUID) error {
-	if err := b.SetCurrent(to, id); err != nil {
+// MakeCurrent makes a session the current one of a conversation, for the person who has chosen it; 0:
+// nobody is known.
+func (b *Book) MakeCurrent(ctx context.Context, to address.Conversation, by int64, id uuid.UUID) error {
+	if err := b.SetCurrentOf(to, by, id); err != nil {
 		return err
 	}
 	return b.OnCurrent(ctx, to, id)
@@ -334,14 +373,14 @@ func (b *Book) Follow(ctx context.Context, to address.Conversation, r port.Sessi
 	return err
 }
 
-// Use makes a session the current one of a conversation, and moves it there: a session is shown in
+// Use makes a session the current one of a person in a conversation, and moves it there: a session is shown in
 // one place, where it was last used, or in its topic there.
-func (b *Book) Use(ctx context.Context, to address.Conversation, r port.Session) error {
+func (b *Book) Use(ctx context.Context, to address.Conversation, by int64, r port.Session) error {
 	to = b.Home(to, r)
 	if err := b.MoveTo(ctx, to, r); err != nil {
 		return err
 	}
-	return b.MakeCurrent(ctx, to, r.ID)
+	return b.MakeCurrent(ctx, to, by, r.ID)
 }
 
 // BringHome moves a session of a place that may not be shown anything to a person's private chat.
@@ -352,16 +391,17 @@ func (b *Book) BringHome(ctx context.Context, r port.Session, person int64) erro
 	return b.MoveTo(ctx, address.Conversation{ChatID: person}, r)
 }
 
-// SettleCurrent makes the last of the resumed sessions the current one, unless an open session is.
+// SettleCurrent makes the last of the resumed sessions the current one of a person, unless an open
+// session is.
 // If the conversation's damaged file was set aside at this start, a person chooses: the previous
 // current session is unknown.
-func (b *Book) SettleCurrent(ctx context.Context, to address.Conversation, back []port.Session) error {
-	if now, _ := b.CurrentSession(to); now.State.Live() || slices.Contains(b.Damaged(), to) {
+func (b *Book) SettleCurrent(ctx context.Context, to address.Conversation, by int64, back []port.Session) error {
+	if now, _ := b.CurrentSession(to, by); now.State.Live() || slices.Contains(b.Damaged(), to) {
 		return nil
 	}
 	for _, r := range slices.Backward(back) {
 		if r, ok := b.Records.Get(r.ID); ok && r.State.Live() {
-			return b.MakeCurrent(ctx, to, r.ID)
+			return b.MakeCurrent(ctx, to, by, r.ID)
 		}
 	}
 	return nil
@@ -500,7 +540,7 @@ func (c *Store) OpenedFor(chat int64, asked string) (at address.Conversation, kn
 // TopicOf returns the topic of a chat in which a session is the current one.
 func (b *Book) TopicOf(chat int64, r port.Session) (at address.Conversation, known bool) {
 	for _, at := range b.All() {
-		if at.ChatID == chat && at.ThreadID != 0 && b.IsCurrent(at, r) {
+		if at.ChatID == chat && at.ThreadID != 0 && b.IsCurrent(at, 0, r) {
 			return at, true
 		}
 	}
@@ -516,7 +556,7 @@ func (b *Book) Home(to address.Conversation, r port.Session) address.Conversatio
 	if own, known := b.TopicOf(to.ChatID, r); known {
 		return own
 	}
-	if _, ours := b.Topic(to); ours && b.CurrentID(to) != uuid.Nil && !b.IsCurrent(to, r) {
+	if _, ours := b.Topic(to); ours && b.CurrentID(to, 0) != uuid.Nil && !b.IsCurrent(to, 0, r) {
 		to.ThreadID = 0
 	}
 	return to

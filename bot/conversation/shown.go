@@ -28,11 +28,14 @@ type Turn struct {
 const maxReplies = 100
 
 // NotePrompt stores that a person's message is a prompt of a session, whose it is, and when it was
-// sent. With a key, the turn of that prompt is shown in full.
+// sent. With a key, the turn of that prompt is shown in full; otherwise the session is the writer's own.
 func (c *Store) NotePrompt(to address.Conversation, message int, key string, id uuid.UUID, sent time.Time, by int64) error {
 	return c.change(to, func(f *file) {
 		f.notePrompt(id, sent)
 		f.noteSpeaker(id, by)
+		if key == "" {
+			f.noteOwn(to, by, id)
+		}
 		if message > 0 {
 			f.Messages.note(message, id)
 		}

@@ -41,11 +41,14 @@ type said struct {
 
 // file is the stored state of one conversation.
 type file struct {
-	Version  int                `json:"version"`
-	Current  uuid.UUID          `json:"current"`
-	Messages messages           `json:"messages,omitempty"`
-	Turns    map[uuid.UUID]Turn `json:"turns,omitempty"`  // shown in full
-	Unread   []ReadMark         `json:"unread,omitempty"` // how much is shown
+	Version int       `json:"version"`
+	Current uuid.UUID `json:"current"` // what was chosen last
+	// Own is what each person has chosen last, or written to, in a group. It counts where several
+	// people are: see IsShared.
+	Own      map[int64]uuid.UUID `json:"own,omitempty"`
+	Messages messages            `json:"messages,omitempty"`
+	Turns    map[uuid.UUID]Turn  `json:"turns,omitempty"`  // shown in full
+	Unread   []ReadMark          `json:"unread,omitempty"` // how much is shown
 	// Cursors are the positions up to which the chat has the transcripts of running sessions.
 	Cursors   map[uuid.UUID]talk.Cursor `json:"cursors,omitempty"`
 	News      map[uuid.UUID]int64       `json:"news,omitempty"` // the number of the last news, see News
@@ -143,9 +146,28 @@ func placeOf(name string) (to address.Conversation, ok bool) {
 // Current returns the current session of a conversation, or uuid.Nil.
 func (c *Store) Current(to address.Conversation) uuid.UUID { return c.read(to).Current }
 
-// SetCurrent makes a session the current one of a conversation.
+// SetCurrent makes a session the current one of a conversation, chosen by nobody who is known.
 func (c *Store) SetCurrent(to address.Conversation, id uuid.UUID) error {
-	return c.change(to, func(f *file) { f.Current = id })
+	return c.SetCurrentOf(to, 0, id)
+}
+
+// SetCurrentOf makes a session the current one that a person has chosen; 0: nobody is known.
+func (c *Store) SetCurrentOf(to address.Conversation, by int64, id uuid.UUID) error {
+	return c.change(to, func(f *file) {
+		f.Current = id
+		f.noteOwn(to, by, id)
+	})
+}
+
+// noteOwn stores a person's own session in a group's plain chat.
+func (f *file) noteOwn(to address.Conversation, by int64, id uuid.UUID) {
+	if by == 0 || to.ChatID > 0 || to.ThreadID != 0 {
+		return
+	}
+	if f.Own = maps.Clone(f.Own); f.Own == nil {
+		f.Own = make(map[int64]uuid.UUID)
+	}
+	f.Own[by] = id
 }
 
 // All returns the stored conversations, in a fixed order.
@@ -174,6 +196,8 @@ func (f *file) forget(id uuid.UUID) {
 	if f.Current == id {
 		f.Current = uuid.Nil
 	}
+	f.Own = maps.Clone(f.Own)
+	maps.DeleteFunc(f.Own, func(_ int64, own uuid.UUID) bool { return own == id })
 	for _, message := range slices.Clone(f.Messages[id]) {
 		f.Messages.note(message, uuid.Max)
 	}
@@ -201,6 +225,11 @@ func (c *Store) Rehome(from, to address.Conversation) error {
 	err := c.changeLocked(to, func(f *file) {
 		if f.Current == uuid.Nil {
 			f.Current = old.Current
+		}
+		for by, own := range old.Own {
+			if _, known := f.Own[by]; !known {
+				f.noteOwn(to, by, own)
+			}
 		}
 		if from.ChatID != to.ChatID && reflect.ValueOf(f.Settings).IsZero() {
 			f.Settings = old.Settings

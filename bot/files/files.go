@@ -180,7 +180,7 @@ func (s *Files) put(ctx context.Context, f *machine.File, as outbox.File) error 
 
 // get sends a file, or lists a folder. A restart during an upload sends no more of it.
 func (s *Files) get(ctx context.Context, in chat.Incoming, name string) error {
-	all := s.chat.Book.FindFor(in.Message, "", nil)
+	all := s.chat.Book.FindFor(in.Message, in.From, "", nil)
 	if len(all) == 0 {
 		return s.chat.ReplyNone(ctx, in, "", nil)
 	}

@@ -64,7 +64,7 @@ func (h *History) Feature() chat.Feature {
 func (h *History) parseArgs(in chat.Incoming, args string) (r port.Session, word string) {
 	words := strings.Fields(args)
 	for n := len(words); n >= 0; n-- {
-		found := h.chat.Book.FindFor(in.Message, strings.Join(words[:n], " "), chat.AnySession)
+		found := h.chat.Book.FindFor(in.Message, in.From, strings.Join(words[:n], " "), chat.AnySession)
 		if len(found) > 0 {
 			return found[0], strings.Join(words[n:], " ")
 		}
@@ -103,7 +103,7 @@ func address(session uuid.UUID, v view) string { return chat.Address(page, viewO
 func (h *History) session(v chat.Visit) (r port.Session, at view, ok bool) {
 	of := chat.ViewAt[viewOf](v.Rest)
 	if v.Rest == "" {
-		of.Session = h.chat.Book.CurrentID(v.To)
+		of.Session = h.chat.Book.CurrentID(v.To, v.By)
 	}
 	r, ok = h.chat.Book.Records.Get(of.Session)
 	return r, of.view, ok

@@ -163,6 +163,14 @@ func messageOf(e inbox.Entry) *models.Message {
 	return quotation.Meant(m)
 }
 
+// writerOf returns the person who has written an entry; 0: that is unknown.
+func writerOf(e inbox.Entry) int64 {
+	if m := messageOf(e); m != nil {
+		return m.From.ID
+	}
+	return 0
+}
+
 // sentOn is the message whose sender has sent an entry to the agent: that of its words, or one that
 // answers it. nil: that is unknown.
 func sentOn(e inbox.Entry) *models.Message {

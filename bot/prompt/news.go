@@ -178,7 +178,7 @@ func (p *Prompts) confirm(ctx context.Context, e inbox.Entry, reaction string, r
 		return nil // it stays until all its texts are sent
 	}
 	asking := questions[c.Payload.Reason].state == inbox.Asked
-	if asking && c.Content.Session != r.ID && p.book.IsCurrent(e.Conversation, r) { // a person has chosen the session
+	if asking && c.Content.Session != r.ID && p.book.IsCurrent(e.Conversation, writerOf(e), r) { // a person has chosen the session
 		became = words.Text(i18n.SentAndCurrent, i18n.Args{"Name": r.Name})
 	}
 	return p.close(ctx, e.Key, became)

@@ -189,7 +189,7 @@ func (p *Prompts) takeFor(ctx context.Context, in chat.Incoming, r port.Session,
 		_, reply, _ := p.book.Answered(in.Message)
 		p.noteTarget(e, r, reply)
 	}
-	now, _ := p.book.CurrentSession(in.To)
+	now, _ := p.book.CurrentSession(in.To, in.From)
 	limit, isLimited := p.limit(ctx, e, r)
 	switch {
 	case in.Folder != "":
@@ -221,7 +221,7 @@ func (p *Prompts) takeFor(ctx context.Context, in chat.Incoming, r port.Session,
 	case isLimited:
 		err = p.holdForLimit(ctx, limit, e, r)
 	default:
-		if err = p.hold(ctx, e, r); err == nil && in.ReplyTo != 0 && !p.book.IsCurrent(in.To, r) {
+		if err = p.hold(ctx, e, r); err == nil && in.ReplyTo != 0 && !p.book.IsCurrent(in.To, in.From, r) {
 			if err = p.Chosen(ctx, in.To, r.ID); refusal.Is(err, refusal.Unreachable) || refusal.MachineOf(err) != "" {
 				err = nil
 			}
@@ -284,7 +284,7 @@ func (p *Prompts) target(ctx context.Context, in chat.Incoming) (port.Session, b
 	if in.First {
 		return port.Session{}, true, nil
 	}
-	r, ok := p.book.Target(in.Message)
+	r, ok := p.book.Target(in.Message, in.From)
 	if s, known := p.book.Records.Get(in.Missed); known {
 		r, ok = s, true
 	}
@@ -297,7 +297,7 @@ func (p *Prompts) target(ctx context.Context, in chat.Incoming) (port.Session, b
 	case err != nil && refusal.Lacks(err, ""):
 		return r, false, fmt.Errorf("the sessions: %w: %w", inbox.ErrLater, err)
 	}
-	_, some := p.book.CurrentSession(in.To)
+	_, some := p.book.CurrentSession(in.To, in.From)
 	switch {
 	case ok && r.State == port.StateCleanupFailed:
 		return r, false, p.notDelivered(ctx, in, p.Chat.In(in.To).NotCleanText(r), p.Chat.In(in.To).ResumeLink(r))
@@ -427,13 +427,9 @@ func (p *Prompts) moved(_ context.Context, where chat.MoveFunc) error {
 // prompt. If that fails, replies lose their way, never the prompt. The answer to a reply is shown
 // in full, even if another session is then the current one.
 func (p *Prompts) noteTarget(e inbox.Entry, r port.Session, reply bool) {
-	key := e.Key
-	if e.ThreadID != 0 || !reply && p.book.IsCurrent(e.Conversation, r) {
+	key, by := e.Key, writerOf(e)
+	if e.ThreadID != 0 || !reply && p.book.IsCurrent(e.Conversation, by, r) {
 		key = ""
-	}
-	by := int64(0)
-	if m := messageOf(e); m != nil {
-		by = m.From.ID
 	}
 	err := p.book.NotePrompt(e.Conversation, e.MessageID, key, r.ID, sentOf(e), by)
 	if parts, unread := quotation.Parts(e.Update, e.Rest, e.Refers); unread == nil {

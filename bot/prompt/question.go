@@ -423,8 +423,8 @@ func (p *Prompts) tap(ctx context.Context, t chat.Tap, was facts) (chat.Answer, 
 			return stale, p.ask(ctx, was, e, home)
 		}
 		at := p.book.Home(e.Conversation, r) // the topic of another session stays that session's
-		if now, _ := p.book.CurrentSession(at); !now.State.Live() && p.book.MayEnter(e.Conversation, r) == nil {
-			if err := p.book.MakeCurrent(ctx, at, r.ID); err != nil {
+		if now, _ := p.book.CurrentSession(at, writerOf(e)); !now.State.Live() && p.book.MayEnter(e.Conversation, r) == nil {
+			if err := p.book.MakeCurrent(ctx, at, writerOf(e), r.ID); err != nil {
 				return chat.Answer{}, err
 			}
 		}
@@ -444,7 +444,7 @@ func (p *Prompts) answered(ctx context.Context, a answer, e inbox.Entry, r port.
 	switch {
 	case a == resumeAndSend && r.State.Live():
 		says = i18n.SentAgain
-	case a == sendTo && p.book.IsCurrent(e.Conversation, r):
+	case a == sendTo && p.book.IsCurrent(e.Conversation, writerOf(e), r):
 		says = i18n.SentAndCurrent
 	}
 	became := chat.Lines(p.Chat.In(e.Conversation).Text(says, i18n.Args{"Name": r.Name, "Command": was.Command}), p.Chat.By(e.Conversation, by))
@@ -488,7 +488,7 @@ func (p *Prompts) answer(ctx context.Context, t chat.Tap, was facts, a answer, e
 	if a != resumeAndSend || r.State.Live() || p.book.MayEnter(e.Conversation, r) != nil {
 		return nil
 	}
-	now, _ := p.book.CurrentSession(e.Conversation)
+	now, _ := p.book.CurrentSession(e.Conversation, t.From)
 	_, err := p.Sessions.Resume(ctx, chat.Resume{Session: r, To: e.Conversation, From: t.From, Undo: now.ID != r.ID && now.State.Live()})
 	return err
 }

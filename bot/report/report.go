@@ -354,5 +354,5 @@ func (p *Reports) bringBack(ctx context.Context, to address.Conversation, from i
 	if err := errors.Join(g.Wait(), done(failed)); err != nil {
 		return err
 	}
-	return p.Chat.Book.SettleCurrent(ctx, to, list)
+	return p.Chat.Book.SettleCurrent(ctx, to, 0, list)
 }

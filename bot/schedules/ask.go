@@ -43,7 +43,7 @@ type wanted struct {
 // command makes a schedule from the words of /at or /every, or from the message that it answers.
 func (s *Schedules) command(name string) chat.Command {
 	return chat.Command{Name: name, Run: func(ctx context.Context, in chat.Incoming, args string) error {
-		r, known := s.chat.Book.Target(in.Message)
+		r, known := s.chat.Book.Target(in.Message, in.From)
 		if !known {
 			return s.chat.ReplyNone(ctx, in, "", nil)
 		}

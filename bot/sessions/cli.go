@@ -51,10 +51,10 @@ func (c CLI) Resumed(
 	if !ok || !book.MayShow(r.Conversation) {
 		return current, nil
 	}
-	if err := book.SettleCurrent(ctx, r.Conversation, []port.Session{r}); err != nil {
+	if err := book.SettleCurrent(ctx, r.Conversation, 0, []port.Session{r}); err != nil {
 		return current, err
 	}
-	current, _ = book.CurrentSession(r.Conversation)
+	current, _ = book.CurrentSession(r.Conversation, 0)
 	sent := c.SendWaiting(ctx, r.Conversation.ChatID, r)
 	return current, errors.Join(sent, c.reportResuming(ctx, chat.Resume{Session: r, To: r.Conversation}))
 }

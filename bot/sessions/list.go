@@ -40,7 +40,7 @@ func (s *Sessions) screen(ctx context.Context, to address.Conversation) chat.Scr
 	var entries []entry
 	var open []port.Session
 	var running []uuid.UUID
-	ended, now, quiet := make(map[i18n.Key]int), s.chat.Book.CurrentID(to), false
+	ended, quiet := make(map[i18n.Key]int), false
 	known, unread := s.chat.Book.Records.List()
 	for _, r := range known {
 		if r.Resumable {
@@ -55,7 +55,7 @@ func (s *Sessions) screen(ctx context.Context, to address.Conversation) chat.Scr
 	}
 	looks, err := s.Agents.Inspect(ctx, running...)
 	for _, r := range open {
-		e := s.entryOf(ctx, p, to, r, looks[r.ID], r.ID == now)
+		e := s.entryOf(ctx, p, to, r, looks[r.ID], s.chat.Book.IsAnyones(to, r))
 		e.state = strings.TrimPrefix(s.chat.Machine(to)+" · "+e.state, " · ")
 		entries, quiet = append(entries, e), quiet || e.quiet
 	}
@@ -130,15 +130,19 @@ func (s page) do(ctx context.Context, v chat.Visit, what string) (a chat.Answer,
 // tapLink follows a link of another message, which then has no options. If the tap changed the
 // current session of the place, the message reports it.
 func (s *Sessions) tapLink(ctx context.Context, t chat.Tap) (chat.Answer, error) {
-	before := s.chat.Book.CurrentID(t.To)
+	before := s.chat.Book.CurrentID(t.To, t.From)
 	return s.Follow(ctx, t, func(ctx context.Context) error {
 		cards := chat.NewCards[struct{}](s.chat, t.Card.Kind)
 		c, ok := cards.Get(t.Card.Key)
-		now, some := s.chat.Book.CurrentSession(t.To)
+		now, some := s.chat.Book.CurrentSession(t.To, t.From)
 		if !ok || !some || now.ID == before {
 			return cards.End(ctx, t, "")
 		}
-		return cards.Close(ctx, t.Card.Key, chat.Paragraphs(c.Content.Text, s.chat.In(t.To).Text(i18n.NowCurrent, i18n.Args{"Name": now.Name})))
+		said := s.chat.In(t.To).Text(i18n.NowCurrent, i18n.Args{"Name": now.Name})
+		if s.chat.Book.IsShared(t.To) {
+			said = chat.Lines(said, s.chat.By(t.To, t.From))
+		}
+		return cards.Close(ctx, t.Card.Key, chat.Paragraphs(c.Content.Text, said))
 	})
 }
 
@@ -251,7 +255,7 @@ func (s *Sessions) look(t chat.Tap, r port.Session, draw func(context.Context) e
 			where = render.Link(where, link)
 		}
 		next := p.Text(i18n.LookOnly, i18n.Args{"Name": r.Name})
-		if now, _ := s.chat.Book.CurrentSession(t.To); now.State.Live() && now.ID != r.ID {
+		if now, _ := s.chat.Book.CurrentSession(t.To, t.From); now.State.Live() && now.ID != r.ID {
 			next = p.Text(i18n.LookBeside, i18n.Args{"Name": r.Name, "Current": now.Name})
 		}
 		show := p.Link(i18n.ButtonShowHere, chat.HereLink, r.ID, "")
@@ -289,7 +293,7 @@ func (s *Sessions) makeCurrent(ctx context.Context, t chat.Tap, r port.Session,
 		}
 		return draw(ctx)
 	}
-	return opened, s.chat.Book.MakeCurrent(ctx, at, r.ID)
+	return opened, s.chat.Book.MakeCurrent(ctx, at, t.From, r.ID)
 }
 
 // back resumes a session, and draws the tapped message when the session is back.
@@ -452,14 +456,14 @@ const allLink = "all"
 // for each of the first eight open sessions, the current session among them, and, if there are
 // more, one that shows all. looks has the state of each running one.
 func (s *Sessions) switches(to address.Conversation, open []port.Session, looks map[uuid.UUID]port.Status) [][]card.Option {
-	now, most := s.chat.Book.CurrentID(to), min(len(open), maxSwitch)
+	most := min(len(open), maxSwitch)
 	shown := slices.Clone(open[:most])
-	if i := slices.IndexFunc(open[most:], func(r port.Session) bool { return r.ID == now }); i >= 0 {
+	if i := slices.IndexFunc(open[most:], func(r port.Session) bool { return s.chat.Book.IsAnyones(to, r) }); i >= 0 {
 		shown[most-1] = open[most+i]
 	}
 	var options []card.Option
 	for _, r := range shown {
-		options = append(options, option(s.chat, to, r, r.ID == now, looks[r.ID].Now))
+		options = append(options, option(s.chat, to, r, s.chat.Book.IsAnyones(to, r), looks[r.ID].Now))
 	}
 	if len(open) > len(options) {
 		options = append(options, allOption(s.chat.In(to), len(open)))
@@ -470,7 +474,7 @@ func (s *Sessions) switches(to address.Conversation, open []port.Session, looks 
 // Row returns the buttons under the card of a session: the newest open sessions except the current
 // one, as last noted. It returns none in topics and if there is no other session.
 func (s *Sessions) Row(to address.Conversation) (row []card.Option) {
-	now := s.chat.Book.CurrentID(to)
+	now := s.chat.Book.CurrentID(to, 0)
 	open := slices.DeleteFunc(s.chat.Book.Known(), func(r port.Session) bool { return !isLive(r) || r.ID == now })
 	if to.ThreadID != 0 {
 		return nil

@@ -84,7 +84,7 @@ func reportOpened(ctx context.Context, s *Sessions, r port.Session, n news.Opene
 		err = s.chat.Book.MoveTo(ctx, at, r)
 	}
 	if err == nil {
-		err = s.chat.Book.SettleCurrent(ctx, at, []port.Session{r})
+		err = s.chat.Book.SettleCurrent(ctx, at, 0, []port.Session{r})
 	}
 	if err != nil {
 		return err
@@ -101,7 +101,7 @@ func (s *Sessions) reportReady(ctx context.Context, r port.Session, n news.Ready
 	}
 	p := s.chat.In(r.Conversation)
 	said := p.Text(i18n.Ready, i18n.Args{"Name": r.Name})
-	if now, _ := s.chat.Book.CurrentSession(r.Conversation); now.State.Live() && now.ID != r.ID {
+	if now, _ := s.chat.Book.CurrentSession(r.Conversation, r.Owner); now.State.Live() && now.ID != r.ID {
 		said = p.Text(i18n.ReadyBeside, i18n.Args{"Name": r.Name, "Current": now.Name})
 	}
 	if n.Moved {

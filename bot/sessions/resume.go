@@ -34,7 +34,7 @@ func (s *Sessions) resume(ctx context.Context, in chat.Incoming, arg string) err
 		}
 		return s.pick(ctx, in.To, chat.Among{})
 	}
-	found, path := findToResume(s.chat.Book, in.To, arg, s.chat.Machines.Has)
+	found, path := findToResume(s.chat.Book, in.To, in.From, arg, s.chat.Machines.Has)
 	if len(found) > 1 {
 		if found = slices.DeleteFunc(found, func(r port.Session) bool { return !comesBack(r) }); len(found) == 0 {
 			return s.chat.Say(ctx, in.To, s.chat.In(in.To).Say(i18n.ResumeNone))
@@ -59,7 +59,7 @@ func (s *Sessions) Again(ctx context.Context, q chat.Resume) (back bool, err err
 func (s *Sessions) resumeIn(ctx context.Context, q chat.Resume, path string) (back bool, err error) {
 	if s.chat.Book.MayEnter(q.To, q.Session) != nil {
 		if path != "" {
-			if q.Dir, err = s.resolve(ctx, q.To, path); err != nil {
+			if q.Dir, err = s.resolve(ctx, q.To, q.From, path); err != nil {
 				return false, s.refuse(ctx, q, err)
 			}
 		}
@@ -72,7 +72,7 @@ func (s *Sessions) resumeIn(ctx context.Context, q chat.Resume, path string) (ba
 	case r.State.Open() && !comesBack(r):
 		return true, s.makeOpenCurrent(ctx, q)
 	case path != "":
-		if q.Dir, err = s.resolve(ctx, q.To, path); err != nil {
+		if q.Dir, err = s.resolve(ctx, q.To, q.From, path); err != nil {
 			return false, s.refuse(ctx, q, err)
 		}
 	}
@@ -81,22 +81,22 @@ func (s *Sessions) resumeIn(ctx context.Context, q chat.Resume, path string) (ba
 
 // findToResume resolves "name path". A name may have blanks in it, or look like a path: an unnamed
 // session is called like its folder. Sessions that can come back precede open ones.
-func findToResume(book *conversation.Book, to outbox.Conversation, arg string, isMachine func(name string) bool) (found []port.Session, path string) {
+func findToResume(book *conversation.Book, to outbox.Conversation, by int64, arg string, isMachine func(name string) bool) (found []port.Session, path string) {
 	name, path := newtext.NameAndPath(arg, isMachine)
 	if name == "" {
 		name, path, _ = strings.Cut(path, " ")
 	}
-	if found = book.Find(to, arg, comesBack); len(found) > 0 {
+	if found = book.Find(to, by, arg, comesBack); len(found) > 0 {
 		return found, ""
 	}
-	return book.Find(to, name, comesBack), path
+	return book.Find(to, by, name, comesBack), path
 }
 
 // toResume returns the sessions that a word means, or without a word all resumable ones, the latest
 // end first.
 func (s *Sessions) toResume(to outbox.Conversation, a chat.Among) []port.Session {
 	if a.Word != "" {
-		found, _ := findToResume(s.chat.Book, to, a.Word, s.chat.Machines.Has)
+		found, _ := findToResume(s.chat.Book, to, 0, a.Word, s.chat.Machines.Has)
 		return slices.DeleteFunc(found, func(r port.Session) bool { return !comesBack(r) })
 	}
 	over := func(r port.Session) bool { return !r.Resumable }
@@ -161,14 +161,14 @@ func (s *Sessions) Resume(ctx context.Context, q chat.Resume) (back bool, err er
 		q.To = s.chat.Book.Home(q.To, q.Session)
 		err = s.chat.Book.MoveTo(ctx, q.To, q.Session)
 	} else if q.To, err = s.chat.Book.Place(ctx, q.To, q.Session, q.Session.ID.String()); err == nil {
-		err = s.chat.Book.Use(ctx, q.To, q.Session)
+		err = s.chat.Book.Use(ctx, q.To, q.From, q.Session)
 	}
 	sent := s.SendWaiting(ctx, from.ChatID, q.Session)
 	if err != nil || q.Many && q.Before.Blank() {
 		return err == nil, errors.Join(err, sent)
 	}
 	if q.Undo {
-		err = s.chat.Book.SettleCurrent(ctx, q.To, []port.Session{q.Session})
+		err = s.chat.Book.SettleCurrent(ctx, q.To, q.From, []port.Session{q.Session})
 	}
 	return true, errors.Join(err, sent, s.reportResuming(ctx, q), s.chat.Lead(ctx, from, q.Session, q.To))
 }
@@ -186,7 +186,7 @@ func (s *Sessions) makeOpenCurrent(ctx context.Context, q chat.Resume) error {
 	}
 	at := s.chat.Book.Home(q.To, q.Session)
 	s.Recall(q.Session, at)
-	if err := s.chat.Book.Use(ctx, at, q.Session); err != nil {
+	if err := s.chat.Book.Use(ctx, at, q.From, q.Session); err != nil {
 		return err
 	}
 	if err := s.SendWaiting(ctx, q.To.ChatID, q.Session); err != nil {
@@ -288,7 +288,7 @@ func (s *Sessions) Continue(ctx context.Context, q chat.Resume) (back bool, err 
 			return true, err
 		}
 	}
-	return true, s.chat.Book.Use(ctx, q.To, now)
+	return true, s.chat.Book.Use(ctx, q.To, q.From, now)
 }
 
 // continueLink returns the [Continue] option of an interrupted session, nil for any other.

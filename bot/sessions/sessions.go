@@ -193,7 +193,7 @@ func (s *Sessions) start(ctx context.Context, in chat.Incoming, args string) err
 	if path == "" && strings.Contains(args, "/") && agent == "" {
 		return s.askWhere(ctx, in, args)
 	}
-	dir, err := s.resolve(ctx, in.To, path)
+	dir, err := s.resolve(ctx, in.To, in.From, path)
 	if err != nil {
 		return s.chat.Explain(ctx, in.To, s.chat.In(in.To).Failure(port.Session{}, err))
 	}
@@ -229,7 +229,7 @@ func (s *Sessions) begin(ctx context.Context, to address.Conversation, q port.St
 	if r, refused = s.Agents.Start(ctx, q); refused != nil {
 		return r, refused, nil
 	}
-	if err := s.chat.Book.MakeCurrent(ctx, at, r.ID); err != nil {
+	if err := s.chat.Book.MakeCurrent(ctx, at, q.Owner, r.ID); err != nil {
 		return r, nil, err
 	}
 	return r, nil, reportStarted(ctx, s, r, at)
@@ -281,8 +281,8 @@ func (s *Sessions) askWhere(ctx context.Context, in chat.Incoming, args string) 
 	path := strings.Trim(args[at:], chat.Quotes+" ")
 	q := unclear{Name: chat.NameOf(args), Short: chat.NameOf(args[:at]), Key: in.Key}
 	var err error
-	if q.Here, err = s.resolve(ctx, in.To, ""); err == nil {
-		q.Dir, err = s.resolve(ctx, in.To, path)
+	if q.Here, err = s.resolve(ctx, in.To, in.From, ""); err == nil {
+		q.Dir, err = s.resolve(ctx, in.To, in.From, path)
 	}
 	if err != nil {
 		return s.chat.Explain(ctx, in.To, s.chat.In(in.To).Failure(port.Session{}, err))
@@ -310,12 +310,12 @@ func (s *Sessions) tapWhere(_ context.Context, t chat.Tap, q unclear) (chat.Answ
 	})
 }
 
-// resolve returns the folder of a typed path, relative to the current session's folder.
-func (s *Sessions) resolve(ctx context.Context, to address.Conversation, path string) (dir string, err error) {
+// resolve returns the folder of a typed path, relative to the folder of the person's current session.
+func (s *Sessions) resolve(ctx context.Context, to address.Conversation, by int64, path string) (dir string, err error) {
 	if dir := s.chat.Book.Settings(to.ChatID).Dir; dir != "" && path == "" {
 		return s.chat.Places.Resolve(ctx, "/", dir)
 	}
-	r, _ := s.chat.Book.CurrentSession(to)
+	r, _ := s.chat.Book.CurrentSession(to, by)
 	return s.chat.Places.Resolve(ctx, r.Dir, path)
 }
 

@@ -41,9 +41,12 @@ const RenameName = "rename"
 
 func (n *renames) feature() chat.Feature {
 	only := func(context.Context, chat.Tap, question) (chat.Answer, error) { return chat.Answer{}, nil }
-	// A text in a conversation is meant for its current session.
+	// A text in a conversation is meant for the current session of its writer.
 	switched := func(ctx context.Context, to outbox.Conversation, session uuid.UUID) error {
-		return n.end(ctx, func(c card.Card[question]) bool { return c.Content.To == to && c.Payload.Session != session })
+		return n.end(ctx, func(c card.Card[question]) bool {
+			isHis := n.chat.Book.CurrentID(to, c.Payload.From) == session
+			return c.Content.To == to && isHis && c.Payload.Session != session
+		})
 	}
 	return chat.Feature{Name: RenameName, Commands: []chat.Command{{Name: "rename", Run: n.command}},
 		Cards: map[string]chat.OnTap{renameKind: n.asks.OnTap(only)},
@@ -52,7 +55,7 @@ func (n *renames) feature() chat.Feature {
 
 // command renames the session that a message is about, or asks for the name: /rename [name].
 func (n *renames) command(ctx context.Context, in chat.Incoming, typed string) error {
-	found := n.chat.Book.FindFor(in.Message, "", nil)
+	found := n.chat.Book.FindFor(in.Message, in.From, "", nil)
 	switch name := chat.NameOf(typed); {
 	case len(found) == 0:
 		return n.chat.ReplyNone(ctx, in, "", nil)

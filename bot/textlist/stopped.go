@@ -337,7 +337,7 @@ func (l *Lists) tapStopped(_ context.Context, t chat.Tap, was stopped) (chat.Ans
 			err = l.explain(ctx, t, r, err)
 		}
 		if done > 0 && !drop && r.Resumable {
-			now, _ := l.Chat.Book.CurrentSession(t.To)
+			now, _ := l.Chat.Book.CurrentSession(t.To, t.From)
 			_, back := l.Resume(ctx, chat.Resume{Session: r, To: t.To, From: t.From, Undo: now.ID != r.ID && now.State.Live()})
 			err = errors.Join(err, back)
 		}

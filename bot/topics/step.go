@@ -59,7 +59,7 @@ func (t *Topics) Run(ctx context.Context) error {
 // keepStep brings one topic up to date. A refused call is not repeated.
 func (t *Topics) keepStep(ctx context.Context, at outbox.Conversation) error {
 	was, ours := t.book.Topic(at)
-	r, known := t.book.CurrentSession(at)
+	r, known := t.book.CurrentSession(at, 0)
 	if !ours || !known || r.State == port.StateUnknown {
 		return nil
 	}

@@ -111,7 +111,7 @@ func (t *Topics) Place(ctx context.Context, to outbox.Conversation, r port.Sessi
 	if !has {
 		at, has = t.book.OpenedFor(to.ChatID, asked)
 	}
-	now := t.book.CurrentID(to)
+	now := t.book.CurrentID(to, 0)
 	t.mu.Lock()
 	f := facts{forum: t.forums[to.ChatID], has: has,
 		free: to.ThreadID != 0 && (now == uuid.Nil || now == r.ID || r.Conversation == to)}
@@ -194,7 +194,7 @@ func (t *Topics) machine(at outbox.Conversation) string {
 
 // Changed handles Telegram's message that a person has changed a topic.
 func (t *Topics) Changed(ctx context.Context, in chat.Incoming, m *models.Message) error {
-	r, known := t.book.CurrentSession(in.To)
+	r, known := t.book.CurrentSession(in.To, in.From)
 	switch {
 	case !known || in.To.ThreadID == 0:
 	case m.ForumTopicEdited != nil && m.ForumTopicEdited.Name != "":
@@ -274,7 +274,7 @@ func (t *Topics) tapLost(ctx context.Context, tap chat.Tap, _ struct{}) (chat.An
 		if err != nil || at == tap.To {
 			return err
 		}
-		if err := t.book.Use(ctx, at, r); err != nil {
+		if err := t.book.Use(ctx, at, tap.From, r); err != nil {
 			return err
 		}
 		text := t.Chat.In(at).Text(i18n.TopicGoesOn, i18n.Args{"Name": r.Name})

@@ -132,10 +132,10 @@ func (t *Turns) tap(ctx context.Context, tap chat.Tap, s state) (chat.Answer, er
 	}
 	act, known := t.Actions[Button(what)]
 	if !known {
-		before := t.Chat.Book.CurrentID(tap.To)
+		before := t.Chat.Book.CurrentID(tap.To, tap.From)
 		return t.Others.Follow(ctx, tap, func(ctx context.Context) error {
 			t.notify(s.Session, false, func(_ context.Context, o *tracker) { o.drawn, o.looked = card.Content{}, time.Time{} })
-			now, some := t.Chat.Book.CurrentSession(tap.To)
+			now, some := t.Chat.Book.CurrentSession(tap.To, tap.From)
 			if !some || now.ID == before {
 				return nil
 			}

@@ -147,7 +147,7 @@ func (o *Others) fork(ctx context.Context, t chat.Tap, c conflict) error {
 	if err != nil {
 		return o.explain(ctx, t, err)
 	}
-	if err := o.chat.Book.MakeCurrent(ctx, at, r.ID); err != nil {
+	if err := o.chat.Book.MakeCurrent(ctx, at, t.From, r.ID); err != nil {
 		return err
 	}
 	text := o.chat.In(at).Text(i18n.ForkStarted, i18n.Args{"Name": r.Name, "From": from.Name, "Dir": render.Code(o.chat.Short(r.Dir))})
@@ -174,7 +174,7 @@ func (o *Others) adopt(ctx context.Context, t chat.Tap, one port.Writer, from po
 	if err != nil || r.ID == uuid.Nil {
 		return err
 	}
-	if err := o.chat.Book.Use(ctx, at, r); err != nil {
+	if err := o.chat.Book.Use(ctx, at, t.From, r); err != nil {
 		return err
 	}
 	return errors.Join(o.reportAdopted(ctx, r, at, ""), o.chat.Lead(ctx, t.To, r, at), redraw(ctx))
