@@ -151,7 +151,7 @@ const (
 	NotDelivered              Key = "not_delivered"
 	StoredBehind              Key = "stored_behind"   // Name
 	NoReactions               Key = "no_reactions"    // Receipts
-	GroupAnonymous            Key = "group_anonymous" // Group
+	GroupAnonymous            Key = "group_anonymous" // Name
 	Queued                    Key = "queued"          // Name
 	HeldDialog                Key = "held_dialog"     // Name
 	HeldDraft                 Key = "held_draft"      // Name

@@ -7,7 +7,6 @@ import (
 	"github.com/go-telegram/bot/models"
 
 	"ccbot/i18n"
-	"ccbot/internal/glyph"
 )
 
 // Anonymous says once in the private chats that nobody is heard who writes in a group's name, and how
@@ -20,7 +19,7 @@ func (s *Shut) Anonymous(ctx context.Context, group models.Chat) (err error) {
 	}
 	said := false
 	for _, to := range s.chat.Book.PrivateChats() {
-		failed := s.chat.Say(ctx, to, s.chat.In(to).Say(i18n.GroupAnonymous, i18n.Args{"Group": glyph.Name(group.Title)}))
+		failed := s.chat.Say(ctx, to, s.chat.In(to).Say(i18n.GroupAnonymous, i18n.Args{"Name": group.Title}))
 		said, err = said || failed == nil, errors.Join(err, failed)
 	}
 	if said { // a repetition for the sake of another chat would reach this one again

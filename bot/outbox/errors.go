@@ -21,7 +21,7 @@ var (
 	// ErrClosed is returned after the end of Run.
 	ErrClosed = errors.New("the outbox is closed")
 	// ErrShutOut is returned of a rich message that was not posted although General is closed.
-	ErrShutOut = errors.New("General is closed, and a post is not rich")
+	ErrShutOut = errors.New("a rich message is not posted while General is closed")
 	// ErrUnsure is joined to a context error when a request was under way: it is unknown whether
 	// the message is in the chat.
 	ErrUnsure = errors.New("it is not known whether the message was sent")

@@ -23,7 +23,7 @@ import (
 // Find finds the one session that a person means, one that fits where any does.
 func (v View) Find(what string, fits func(port.Session) bool) (port.Session, error) {
 	book := conversation.Book{Records: host.Views{Agents: Agents(v.Config), Records: v.Store}}
-	found := book.Find(session.Conversation{}, what, fits)
+	found := book.Find(session.Conversation{}, 0, what, fits)
 	var records []session.Record
 	for _, r := range found {
 		record, _ := v.Store.Get(r.ID)
