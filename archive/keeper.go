@@ -213,6 +213,9 @@ func MayForget(r session.Record, liveness func(process.Identity) process.Livenes
 	if r.State != session.CleanupFailed {
 		return r.State.HasEnded()
 	}
+	if c := r.Cleanup; c != nil && slices.ContainsFunc(c.Failures, func(f session.CleanupFailure) bool { return f.PID == 0 }) {
+		return false // what could not be seen may be a process that the record does not know
+	}
 	all := r.Processes()
 	return len(all) > 0 && !slices.ContainsFunc(all, func(id process.Identity) bool { return liveness(id) != process.Gone })
 }

@@ -733,6 +733,9 @@ func TestP6_FailedCleanupMayBeForgotten(t *testing.T) {
 			}), "%v %v", one, not)
 		}
 	}
+	unseen := whole
+	unseen.Cleanup = &session.CleanupError{Failures: []session.CleanupFailure{{Kind: "processes", Detail: "a presence file is unreadable"}}}
+	assert.False(t, MayForget(unseen, isGone), "another process may write, and was not seen")
 	assert.False(t, MayForget(session.Record{State: session.CleanupFailed}, isGone), "nothing is known that could be proven gone")
 	for _, state := range session.States() {
 		if state != session.CleanupFailed {

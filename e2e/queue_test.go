@@ -59,7 +59,8 @@ func TestStopWithQueueIsOneMessage(t *testing.T) {
 	w.drained()
 	var after []string
 	for _, m := range w.api.Messages(w.chat()) {
-		if m.FromBot && m.ID > stop && !strings.HasPrefix(m.Text, "slow word") {
+		isCard := strings.HasPrefix(m.Text, "work · ") // of a turn that a slow machine stops late
+		if m.FromBot && m.ID > stop && !strings.HasPrefix(m.Text, "slow word") && !isCard {
 			after = append(after, m.Text)
 		}
 		assert.True(t, !m.FromBot || m.ID <= stop || m.ID == list.ID || m.Silent, "%q makes a sound", m.Text)

@@ -157,12 +157,13 @@ func TestLateLinesAreLookedForUntilTheTurnHasEnded(t *testing.T) {
 	l := lateLines{at: now.Add(firstLines), pause: firstLines, turns: 3}
 	assert.Equal(t, firstLines, l.left(now))
 	assert.Equal(t, firstLines, l.left(now.Add(-time.Hour)), "the clock was set back")
-	assert.Zero(t, l.next(now, 4))
+	assert.Zero(t, l.next(now, history.Progress{Turns: 4}))
+	assert.NotZero(t, l.next(now, history.Progress{Turns: 4, OpenTurn: &history.Turn{}}), "an earlier turn has ended late")
 	var waited time.Duration
 	for l != (lateLines{}) {
 		waited += l.left(now)
 		now = l.at
-		l = l.next(now, 3)
+		l = l.next(now, history.Progress{Turns: 3})
 	}
 	assert.Equal(t, 31*time.Second, waited)
 	assert.Zero(t, l.left(now))

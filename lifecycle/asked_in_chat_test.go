@@ -70,6 +70,7 @@ func TestDecideDialog(t *testing.T) {
 		{"it was answered, and the screen still shows it", running, viewtest.Free(viewtest.DialogOpen, viewtest.Status(presence.Busy), justNow), nil, actNothing, "", view.Soon},
 		{"busy, and a dialog stands all the same", running, viewtest.Free(viewtest.DialogOpen, viewtest.Status(presence.Busy)), nil, actDialog, "", view.Slow},
 		{"it was answered, and a slow screen still shows it", running, viewtest.Free(permits, viewtest.Status(presence.Busy), seenFor(time.Second)), nil, actNothing, "", dialog.RelayGrace - time.Second},
+		{"a slow screen still shows a dialog of no known kind", running, viewtest.Free(viewtest.DialogOpen, viewtest.Status(presence.Busy), seenFor(time.Second)), nil, actNothing, "", dialog.RelayGrace - time.Second},
 		{"busy, and a permission stands all the same", running, viewtest.Free(permits, viewtest.Status(presence.Busy), seenFor(dialog.RelayGrace)), nil, actDialog, "", view.Slow},
 		{"a permission, no presence file, its hook may come", running, viewtest.Free(permits, viewtest.NoPresence, seenFor(0)), nil, actNothing, "", dialog.RelayGrace},
 		{"a question of the start, no presence file", starting, viewtest.Free(permits, viewtest.NoPresence, seenFor(0)), nil, actDialog, "", min(view.Slow, backoff(time.Minute))},

@@ -86,8 +86,14 @@ const readAgain = 1 << 20
 // is saved. again is the time of another check, 0 if none is needed.
 func (w *reporter) noteState(ctx context.Context) (again time.Duration, err error) {
 	p := w.view.Phase()
-	if w.r.State != session.Running || p == talk.PhaseUnknown && w.view.State.Attach == "" {
-		return 0, nil // a torn read proves nothing: the last state stays
+	if w.r.State != session.Running {
+		return 0, nil
+	}
+	if p == talk.PhaseUnknown && w.view.State.Attach == "" { // a torn read proves nothing: the last state stays
+		if l := w.recall().turn.lines; !l.at.IsZero() {
+			again = max(view.Soon, l.left(w.view.Now))
+		}
+		return again, nil
 	}
 	seen := w.seePhase(p)
 	if seen.fresh && w.Git != nil {
@@ -127,7 +133,7 @@ func (w *reporter) noteState(ctx context.Context) (again time.Duration, err erro
 		err = w.save()
 	}
 	if err == nil && due {
-		seen.lines = seen.lines.next(w.view.Now, w.r.Progress.Turns)
+		seen.lines = seen.lines.next(w.view.Now, w.r.Progress)
 		w.remember(func(m *stepState) { m.turn.lines = seen.lines })
 	}
 	if err == nil && changed { // the record has it already, so a lost news item loses nothing
@@ -203,6 +209,7 @@ func (w *reporter) seePhase(p talk.Phase) (seen turnNews) {
 	w.remember(func(m *stepState) {
 		seen.changed = m.turn.phase != "" && m.turn.phase != p
 		seen.fresh = p == talk.PhaseIdle && (m.turn.phase != p || !m.turn.idleBy.Equal(by))
+		first := m.turn.phase == ""
 		if m.turn.phase != p {
 			m.turn.phase, m.turn.since = p, now
 		}
@@ -213,6 +220,9 @@ func (w *reporter) seePhase(p talk.Phase) (seen turnNews) {
 		m.turn.retrying = false
 		if m.turn.idleBy = by; seen.fresh {
 			m.turn.lines = lateLines{at: now.Add(firstLines), pause: firstLines, turns: w.r.Progress.Turns}
+			if first { // the agent has had time for what it did before
+				m.turn.lines.turns = -1
+			}
 		}
 		seen.lines = m.turn.lines
 		seen.left = seen.lines.left(now)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"ccbot/agent/history"
 	"ccbot/internal/git"
 	"ccbot/internal/process"
 	"ccbot/lifecycle/dialog"
@@ -39,8 +40,8 @@ type turnState struct {
 	retrying bool      // it was reported that requests of this turn fail
 }
 
-// lateLines are the last lines of a turn, in the transcript and in the status line: an agent is idle before
-// it writes them, and no event reports them.
+// lateLines are the last lines of a turn in the transcript: an agent is idle before it writes them, and no
+// event reports them. Its status line comes within the first look.
 type lateLines struct {
 	at    time.Time     // of the next look for them; zero: none is needed
 	pause time.Duration // before that look
@@ -59,9 +60,9 @@ func (l lateLines) left(now time.Time) time.Duration {
 	return max(0, min(l.at.Sub(now), l.pause))
 }
 
-// next returns what is to be looked for after a look that found turns ended ones.
-func (l lateLines) next(now time.Time, turns int) lateLines {
-	if turns > l.turns || l.pause >= lastLines {
+// next returns what is to be looked for after a look that found so much of the transcript.
+func (l lateLines) next(now time.Time, found history.Progress) lateLines {
+	if found.Turns > l.turns && found.OpenTurn == nil || l.pause >= lastLines {
 		return lateLines{}
 	}
 	l.pause *= 2

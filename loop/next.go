@@ -396,8 +396,12 @@ func mostRepeats(print string) int {
 // noteResult puts the result of a check into the loop.
 func (l *Loop) noteResult(r port.CheckResult) {
 	l.Last, l.Begun = &r, 0
-	failed := r.Exit != 0 || l.StopWord != "" || l.ToDo // or it may be not enough
-	if failed && slices.Contains(l.Prints, r.Print) {
+	failed := r.Print != "" && (r.Exit != 0 || l.StopWord != "" || l.ToDo) // or it may be not enough
+	before := l.Prints
+	if strings.HasPrefix(r.Print, ofOutput) { // the one before alone: outputs may come and go
+		before = before[max(0, len(before)-1):]
+	}
+	if failed && slices.Contains(before, r.Print) {
 		l.Repeats++
 	} else {
 		l.Repeats = 0

@@ -86,12 +86,23 @@ func (k *Keeper) runCheck(ctx context.Context, h *held) (port.CheckResult, error
 	}
 	res := port.CheckResult{Iteration: l.Iteration, Exit: exit, Tail: c.out.last(maxTail), At: k.Now().UTC(), Took: k.Now().Sub(began)}
 	_, _, res.Commit = k.Engine.Place(ctx, r.Dir)
-	tree := k.Engine.Tree(ctx, l.Session)
-	sum := sha256.Sum256([]byte(stable(c.out.last(maxOutput)) + "\x00" + tree))
-	if res.Print = hex.EncodeToString(sum[:]); tree == "" {
-		res.Print = ofOutput + res.Print
-	}
+	res.Print = printOf(exit, c.out.last(maxOutput), k.Engine.Tree(ctx, l.Session))
 	return res, nil
+}
+
+// printOf returns what two checks have in common between which nothing has changed; empty: that is not
+// known. Without a work tree the output has to show what changes, so all of it counts but its times, and
+// a check that passes and prints nothing shows nothing.
+func printOf(exit int, output, tree string) string {
+	kind, text := "", stable(output)
+	switch {
+	case tree == "" && exit == 0:
+		return ""
+	case tree == "":
+		kind, text = ofOutput, times.ReplaceAllLiteralString(output, "~")
+	}
+	sum := sha256.Sum256([]byte(text + "\x00" + tree))
+	return kind + hex.EncodeToString(sum[:])
 }
 
 // beginCheck counts a run of the check; the holder's identity brings the count to disk. cut ends
@@ -155,9 +166,14 @@ func (l *Loop) timeLeft(now time.Time) time.Duration {
 	return left
 }
 
-// varies is what changes in the output of the same check: dates, times, durations, addresses, and
-// paths of the machine.
-var varies = lazyregexp.New(`\d{4}-\d\d-\d\d|\d{1,2}:\d\d(:\d\d([.,]\d+)?)?|\b\d+([.,]\d+)?\s?(ns|us|µs|ms|s|sec|seconds|m|min|h)\b|0x[0-9a-fA-F]+|(/[^\s:/]+){2,}`)
+// moments are dates, times, durations and addresses, as regular expressions.
+const moments = `\d{4}-\d\d-\d\d|\d{1,2}:\d\d:\d\d([.,]\d+)?|\b\d+([.,]\d+)?\s?(ns|us|µs|ms|s|sec|seconds|m|min|h)\b|0x[0-9a-fA-F]+`
+
+var times = lazyregexp.New(moments)
+
+// varies is what changes in the output of the same check: also short times, which may be the lines of a
+// file, and paths of the machine.
+var varies = lazyregexp.New(moments + `|\d{1,2}:\d\d|(/[^\s:/]+){2,}`)
 
 // stable is an output without what varies.
 func stable(output string) string { return varies.ReplaceAllLiteralString(output, "~") }

@@ -184,7 +184,7 @@ func (l *lives) Settle(ctx context.Context, id uuid.UUID, _ session.Rule) error 
 }
 
 func (l *lives) Abandon(ctx context.Context, id uuid.UUID, _ session.Rule, _, closed string) error {
-	if closed != "" {
+	if closed != "" && closed != session.ClosedSilent {
 		return fmt.Errorf("recovery closes %s as %s", id, closed)
 	}
 	return l.do(ctx, id, Action{Do: Abandon})

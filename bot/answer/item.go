@@ -131,6 +131,9 @@ func (t *transcriptReader) explains(ctx context.Context, r port.Session, p rende
 	if !ok || call.Kind != talk.ToolUse || call.Tool == nil || call.Sidechain || p.File != nil || slices.ContainsFunc(p.Text.Entities, isLink) {
 		return false, nil
 	}
+	if after, more := t.peek(ctx, 1); more && after.Kind != talk.ToolUse { // the call has ended, and the request may be another call's
+		return false, nil
+	}
 	return t.answers.Explain(ctx, r.Conversation, r.ID, call.Tool.Name, p.Text.Text)
 }
 

@@ -152,18 +152,12 @@ func (r *request) change(ctx context.Context, turn func(State) (State, error)) (
 		r.of.OnEnd(ctx)
 	}
 	switch {
-	case next.Stage == StageSent && old.Stage != StageSent, r.of.isConfirmedSoon(next):
+	case next.Stage == StageSent && old.Stage != StageSent:
 		r.due = true
 	case changed || r.due || r.away != (awayMachine(r.of.Chat, r.session) != nil):
 		r.showLocked(ctx, next)
 	}
 	return old, next, nil
-}
-
-// isConfirmedSoon reports whether the outcome of a decision that a hook has is worth a short wait: in a
-// group an edit takes the place of a message, and the outcome is the second one.
-func (a *Requests) isConfirmedSoon(s State) bool {
-	return s.Conversation.ChatID < 0 && s.Stage == StageSent && !s.Given.IsZero() && a.Chat.Now().Sub(s.Given) < confirmInterval
 }
 
 // free releases the hook of a request that is no longer decided here.

@@ -55,6 +55,7 @@ func TestOwnSessions(t *testing.T) {
 	b.Store = openIn(t, dir)
 	assert.Equal(t, map[int64]uuid.UUID{1: one, 2: one, 3: two}, b.read(supergroup).Own, "a later choice counts")
 	require.NoError(t, b.Forget(one))
-	assert.Equal(t, map[int64]uuid.UUID{3: two}, b.read(supergroup).Own)
+	assert.Equal(t, map[int64]uuid.UUID{1: uuid.Nil, 2: uuid.Nil, 3: two}, b.read(supergroup).Own, "nobody gets another one unasked")
+	b.Admit(Lists{People: map[int64]bool{1: true, 3: false}})
 	assert.False(t, b.IsShared(supergroup), "the other person is not allowed")
 }

@@ -197,7 +197,11 @@ func (f *file) forget(id uuid.UUID) {
 		f.Current = uuid.Nil
 	}
 	f.Own = maps.Clone(f.Own)
-	maps.DeleteFunc(f.Own, func(_ int64, own uuid.UUID) bool { return own == id })
+	for by, own := range f.Own {
+		if own == id { // the person has chosen one, and gets no other unasked
+			f.Own[by] = uuid.Nil
+		}
+	}
 	for _, message := range slices.Clone(f.Messages[id]) {
 		f.Messages.note(message, uuid.Max)
 	}

@@ -34,6 +34,7 @@ type seen struct {
 	from    int64
 	album   string          // media_group_id
 	place   models.ChatType // the type of the chat
+	title   string          // of a group
 	was, is int64           // a group that has become another chat; 0 if there is no such news
 }
 
@@ -49,8 +50,9 @@ type seenMessage struct {
 }
 
 type idRef struct {
-	ID   int64           `json:"id"`
-	Type models.ChatType `json:"type"` // of a chat
+	ID    int64           `json:"id"`
+	Type  models.ChatType `json:"type"`  // of a chat
+	Title string          `json:"title"` // of a group
 }
 
 // glance reads as much of an update as it can; unreadable fields stay zero.
@@ -93,7 +95,7 @@ func (s *seen) read(content json.RawMessage) {
 		at = c.Tapped
 	}
 	s.where = conversation(at.Chat.ID, at.Thread, at.Topic)
-	s.place = at.Chat.Type
+	s.place, s.title = at.Chat.Type, at.Chat.Title
 	s.message = at.ID
 	s.from = c.From.ID
 	s.album = at.Album

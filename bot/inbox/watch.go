@@ -91,7 +91,7 @@ func (i *Intake) isAuthorized(s seen, raw json.RawMessage) (bool, error) {
 	if i.cfg.IsAuthorized == nil {
 		return true, nil
 	}
-	return i.cfg.IsAuthorized(s.kind, s.from, models.Chat{ID: s.where.ChatID, Type: s.place}, raw)
+	return i.cfg.IsAuthorized(s.kind, s.from, models.Chat{ID: s.where.ChatID, Type: s.place, Title: s.title}, raw)
 }
 
 // Silence is the time without a completed poll after which the loop counts as stuck: two

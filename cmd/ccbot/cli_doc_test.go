@@ -217,7 +217,7 @@ func TestCompletionHasNames(t *testing.T) {
 	look = func(cmd *cobra.Command) {
 		for _, one := range cmd.Commands() {
 			look(one)
-			if !strings.Contains(one.Use, " NAME|ID") {
+			if !strings.Contains(one.Use, " NAME|") {
 				continue
 			}
 			named++

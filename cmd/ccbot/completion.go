@@ -47,7 +47,7 @@ var (
 func (c *call) completeNames(root *cobra.Command) {
 	for _, cmd := range root.Commands() {
 		c.completeNames(cmd)
-		if !strings.Contains(cmd.Use, " NAME|ID") {
+		if !strings.Contains(cmd.Use, " NAME|") {
 			continue
 		}
 		live, over := slices.Contains(forLive, cmd.CommandPath()), slices.Contains(forEnded, cmd.CommandPath())

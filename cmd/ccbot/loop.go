@@ -300,17 +300,24 @@ func liveLoop(dir string, session uuid.UUID) *show.LoopLine {
 	return nil
 }
 
-// find returns the loop that a person means: by its id, the live or newest one of a session, or of a
-// feature that no session is named after.
+// find returns the loop that a person means: by its id, the live or newest one of a session, or of
+// exactly this feature if no loop's session is named so.
 func (c loopVerbs) find(what string) (port.Loop, error) {
 	all, err := c.all()
 	if err != nil {
 		return port.Loop{}, err
 	}
 	named := func(l loop.Loop) naming.Named {
-		return naming.Named{ID: l.Session, Name: l.Name, Former: []string{l.Feature}, Other: []uuid.UUID{l.ID}}
+		return naming.Named{ID: l.Session, Name: l.Name, Other: []uuid.UUID{l.ID}}
 	}
-	found := naming.Find(all, what, named, func(l loop.Loop) bool { return l.State.Live() })
+	live := func(l loop.Loop) bool { return l.State.Live() }
+	found := naming.Find(all, what, named, live)
+	if len(found) == 0 {
+		found = slices.DeleteFunc(slices.Clone(all), func(l loop.Loop) bool { return what == "" || l.Feature != what })
+		if slices.ContainsFunc(found, live) {
+			found = slices.DeleteFunc(found, func(l loop.Loop) bool { return !live(l) })
+		}
+	}
 	if len(found) == 0 {
 		return port.Loop{}, fmt.Errorf("%q has no loop; see `ccbot loop list`", what)
 	}

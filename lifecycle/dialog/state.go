@@ -150,7 +150,8 @@ func RelayWait(r session.Record, v view.View) time.Duration {
 }
 
 // mayBeRelayed reports whether the dialog may be one that a hook brings, by what the agent says that
-// it asks; if it says nothing of it while it works, by the dialog.
+// it asks. While it works it asks nothing: a slow screen still shows what was answered. If it says nothing,
+// the dialog shows it.
 func mayBeRelayed(r session.Record, v view.View) bool {
 	if v.State.IsUnclear() {
 		return true
@@ -162,5 +163,5 @@ func mayBeRelayed(r session.Record, v view.View) bool {
 		return false
 	}
 	d := v.Screen.Dialog
-	return d != nil && (d.Permits || d.Question)
+	return d != nil && (v.State.Phase == talk.PhaseWorking || d.Permits || d.Question)
 }
