@@ -55,8 +55,8 @@ func Next[T any](t testing.TB, c <-chan T, what ...any) T {
 	panic("not reached")
 }
 
-// Context returns a context for calls that end by themselves. It ends when a wait gives up, and lasts
-// during the clean-up of the test.
+// Context returns a context for calls that end by themselves. It ends shortly before go test's own time,
+// and lasts during the clean-up of the test.
 func Context(t testing.TB) context.Context {
 	t.Helper()
 	end, limited := limit(t)
