@@ -99,8 +99,9 @@ func (w *reporter) noteState(ctx context.Context) (again time.Duration, err erro
 	if seen.fresh && w.Git != nil {
 		w.agenda.note(func() { w.agenda.gits.wanted[w.r.ID] = true })
 	}
-	if seen.left > 0 && seen.lines.pause == firstLines {
-		return seen.left, nil // nearly always all of it is there then
+	left := seen.lines.left(w.view.Now)
+	if left > 0 && seen.lines.pause == firstLines {
+		return left, nil // nearly always all of it is there then
 	}
 	fresh := false
 	if mode := w.view.Screen.Mode; w.r.InAuto && w.view.Captured && mode != "" && mode != string(port.ModeAuto) {
@@ -109,7 +110,7 @@ func (w *reporter) noteState(ctx context.Context) (again time.Duration, err erro
 	if look := w.recall().git; look != nil && !sameGit(look.state, w.r.GitNow) {
 		w.r.GitNow, fresh = look.state, true
 	}
-	due := !seen.lines.at.IsZero() && seen.left == 0
+	due := !seen.lines.at.IsZero() && left == 0
 	if seen.changed || due || view.Noted(*w.r).Phase != view.Doing(*w.view, w.r.Progress.Failed).Phase {
 		fresh = w.keepProgress() || fresh
 	} else if was := w.r.Progress; w.view.ByCall && p == talk.PhaseWorking { // its server has told of a goal, a moment before the transcript
@@ -195,11 +196,10 @@ func (w *reporter) notifyRetrying(ctx context.Context, now talk.Activity) error 
 
 // turnNews is the difference of one reading of the phase from the previous ones.
 type turnNews struct {
-	changed bool          // the previous look saw another phase
-	fresh   bool          // a turn has ended, as far as this look can tell
-	since   time.Time     // since when the agent has been in this phase
-	lines   lateLines     // that may come; the zero value while the agent is not idle
-	left    time.Duration // until the next look for them
+	changed bool      // the previous look saw another phase
+	fresh   bool      // a turn has ended, as far as this look can tell
+	since   time.Time // since when the agent has been in this phase
+	lines   lateLines // that may come; the zero value while the agent is not idle
 }
 
 // seePhase remembers the phase. A turn that was too short to be seen is recognised by its new
@@ -225,7 +225,6 @@ func (w *reporter) seePhase(p talk.Phase) (seen turnNews) {
 			}
 		}
 		seen.lines = m.turn.lines
-		seen.left = seen.lines.left(now)
 	})
 	return seen
 }

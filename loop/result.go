@@ -92,7 +92,7 @@ func (k *Keeper) runCheck(ctx context.Context, h *held) (port.CheckResult, error
 
 // printOf returns what two checks have in common between which nothing has changed; empty: that is not
 // known. Without a work tree the output has to show what changes, so all of it counts but its times, and
-// a check that passes and prints nothing shows nothing.
+// a check that passes shows nothing.
 func printOf(exit int, output, tree string) string {
 	kind, text := "", stable(output)
 	switch {

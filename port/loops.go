@@ -193,7 +193,7 @@ type CheckResult struct {
 	At        time.Time     `json:"at"`
 	Took      time.Duration `json:"took"`
 	Commit    string        `json:"commit,omitempty"` // checked out after the turn; empty: unknown
-	// Print identifies the output and, where it is known, the content of the work tree.
+	// Print identifies the output and, where it is known, the content of the work tree; empty: it proves nothing.
 	Print string `json:"print,omitempty"`
 }
 

@@ -138,6 +138,16 @@ func (c *Chat) By(to outbox.Conversation, by int64) render.Text {
 	return c.In(to).Text(i18n.ByPerson, i18n.Args{"Person": who})
 }
 
+// NowCurrentText says which session a tap has made the current one; where each person has an own one, also
+// who has tapped.
+func (c *Chat) NowCurrentText(to outbox.Conversation, by int64, name string) render.Text {
+	said := c.In(to).Text(i18n.NowCurrent, i18n.Args{"Name": name})
+	if !c.Book.IsShared(to) {
+		return said
+	}
+	return Lines(said, c.By(to, by))
+}
+
 // TellShown says where a session is shown, for the others who read there, what a person has done to
 // it in another place.
 func (c *Chat) TellShown(ctx context.Context, from outbox.Conversation, r port.Session, by int64, word i18n.Key, said i18n.Args) error {

@@ -114,15 +114,14 @@ func (b *Book) IsShared(to address.Conversation) bool {
 	if to.ChatID > 0 || to.ThreadID != 0 {
 		return false
 	}
-	f, people := b.read(to), make(map[int64]bool)
-	for by := range f.People.Wrote {
-		people[by] = b.IsAllowed(by)
+	wrote := b.PeopleOf(to.ChatID)
+	people := len(wrote)
+	for by := range b.read(to).Own {
+		if _, counted := wrote[by]; !counted && b.IsAllowed(by) {
+			people++
+		}
 	}
-	for by := range f.Own {
-		people[by] = b.IsAllowed(by)
-	}
-	maps.DeleteFunc(people, func(_ int64, allowed bool) bool { return !allowed })
-	return len(people) > 1
+	return people > 1
 }
 
 // IsAnyones reports whether a session is the current one of a conversation for anybody there.
@@ -375,8 +374,8 @@ func (b *Book) Follow(ctx context.Context, to address.Conversation, r port.Sessi
 	return err
 }
 
-// Use makes a session the current one of a person in a conversation, and moves it there: a session is shown in
-// one place, where it was last used, or in its topic there.
+// Use makes a session the current one of a person in a conversation, and moves it there: a session is
+// shown in one place, where it was last used, or in its topic there.
 func (b *Book) Use(ctx context.Context, to address.Conversation, by int64, r port.Session) error {
 	to = b.Home(to, r)
 	if err := b.MoveTo(ctx, to, r); err != nil {
@@ -394,9 +393,8 @@ func (b *Book) BringHome(ctx context.Context, r port.Session, person int64) erro
 }
 
 // SettleCurrent makes the last of the resumed sessions the current one of a person, unless an open
-// session is.
-// If the conversation's damaged file was set aside at this start, a person chooses: the previous
-// current session is unknown.
+// session is. If the conversation's damaged file was set aside at this start, a person chooses: the
+// previous current session is unknown.
 func (b *Book) SettleCurrent(ctx context.Context, to address.Conversation, by int64, back []port.Session) error {
 	if now, _ := b.CurrentSession(to, by); now.State.Live() || slices.Contains(b.Damaged(), to) {
 		return nil

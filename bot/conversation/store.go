@@ -43,8 +43,8 @@ type said struct {
 type file struct {
 	Version int       `json:"version"`
 	Current uuid.UUID `json:"current"` // what was chosen last
-	// Own is what each person has chosen last, or written to, in a group. It counts where several
-	// people are: see IsShared.
+	// Own is what each person of a group has chosen last, or has written to without choosing. It counts
+	// where several people are: see IsShared.
 	Own      map[int64]uuid.UUID `json:"own,omitempty"`
 	Messages messages            `json:"messages,omitempty"`
 	Turns    map[uuid.UUID]Turn  `json:"turns,omitempty"`  // shown in full

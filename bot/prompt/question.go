@@ -422,8 +422,9 @@ func (p *Prompts) tap(ctx context.Context, t chat.Tap, was facts) (chat.Answer, 
 		if r, known = p.book.Records.Get(id); !r.State.Open() { // any more
 			return stale, p.ask(ctx, was, e, home)
 		}
-		at := p.book.Home(e.Conversation, r)                 // the topic of another session stays that session's
-		own := t.From == writerOf(e) || !p.book.IsShared(at) // nobody chooses for another person
+		at := p.book.Home(e.Conversation, r) // the topic of another session stays that session's
+		// Nobody chooses for another person.
+		own := t.From == writerOf(e) || !p.book.IsShared(at)
 		if now, _ := p.book.CurrentSession(at, writerOf(e)); own && !now.State.Live() && p.book.MayEnter(e.Conversation, r) == nil {
 			if err := p.book.MakeCurrent(ctx, at, writerOf(e), r.ID); err != nil {
 				return chat.Answer{}, err

@@ -138,11 +138,7 @@ func (s *Sessions) tapLink(ctx context.Context, t chat.Tap) (chat.Answer, error)
 		if !ok || !some || now.ID == before {
 			return cards.End(ctx, t, "")
 		}
-		said := s.chat.In(t.To).Text(i18n.NowCurrent, i18n.Args{"Name": now.Name})
-		if s.chat.Book.IsShared(t.To) {
-			said = chat.Lines(said, s.chat.By(t.To, t.From))
-		}
-		return cards.Close(ctx, t.Card.Key, chat.Paragraphs(c.Content.Text, said))
+		return cards.Close(ctx, t.Card.Key, chat.Paragraphs(c.Content.Text, s.chat.NowCurrentText(t.To, t.From, now.Name)))
 	})
 }
 

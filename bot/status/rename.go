@@ -44,8 +44,8 @@ func (n *renames) feature() chat.Feature {
 	// A text in a conversation is meant for the current session of its writer.
 	switched := func(ctx context.Context, to outbox.Conversation, session uuid.UUID) error {
 		return n.end(ctx, func(c card.Card[question]) bool {
-			isHis := n.chat.Book.CurrentID(to, c.Payload.From) == session
-			return c.Content.To == to && isHis && c.Payload.Session != session
+			hasSwitched := n.chat.Book.CurrentID(to, c.Payload.From) == session
+			return c.Content.To == to && hasSwitched && c.Payload.Session != session
 		})
 	}
 	return chat.Feature{Name: RenameName, Commands: []chat.Command{{Name: "rename", Run: n.command}},

@@ -139,11 +139,7 @@ func (t *Turns) tap(ctx context.Context, tap chat.Tap, s state) (chat.Answer, er
 			if !some || now.ID == before {
 				return nil
 			}
-			said := t.Chat.In(tap.To).Text(i18n.NowCurrent, i18n.Args{"Name": now.Name})
-			if t.Chat.Book.IsShared(tap.To) {
-				said = chat.Lines(said, t.Chat.By(tap.To, tap.From))
-			}
-			return t.Chat.Post(ctx, card.Content{To: tap.To, Session: now.ID, Text: said})
+			return t.Chat.Post(ctx, card.Content{To: tap.To, Session: now.ID, Text: t.Chat.NowCurrentText(tap.To, tap.From, now.Name)})
 		})
 	}
 	in := chat.Incoming{Message: conversation.Message{To: tap.To}, From: tap.From, Since: s.since(), // all taps of a button have one key

@@ -99,7 +99,6 @@ func (o *Observer) noteWord(product, version, word string) {
 func (o *Observer) View(ctx context.Context, r session.Record) View {
 	by := o.Agents.Of(r.AgentName)
 	v := View{Now: o.Now(), Reader: by.Reader, ByCall: by.Delivery != nil, ByHook: by.Asks != nil, ByServer: by.Requests != nil, Pursues: r.Progress.Pursues}
-	v.HooksShut = by.HooksShut != nil && by.HooksShut()
 	if r.Binding == nil {
 		return v
 	}
@@ -135,6 +134,7 @@ func (o *Observer) View(ctx context.Context, r session.Record) View {
 	if shown { // without a capture nothing is typed
 		v.Screen, v.Styled, v.Captured = o.read(r, text), text, true
 	}
+	v.HooksShut = by.HooksShut != nil && asksPermission(v) && by.HooksShut() // it reads files
 	return v
 }
 

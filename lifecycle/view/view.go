@@ -42,7 +42,7 @@ type View struct {
 	ByCall       bool   // the agent takes texts by a call, and not in its prompt box
 	ByHook       bool   // the agent asks through a hook or its server too, and not only in its terminal
 	ByServer     bool   // with ByHook: through its server, and not each time
-	HooksShut    bool   // with ByHook: a policy of the machine keeps the agent from running ccbot's hook
+	HooksShut    bool   // while it asks for a permission: a policy of the machine keeps it from running ccbot's hook
 	Pursues      bool   // a goal, according to the transcript: after a turn it begins the next one by itself
 	Silent       bool   // tmux did not answer a question about the pane: nothing follows from the view
 
