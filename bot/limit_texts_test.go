@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -316,16 +317,15 @@ func TestP4_HeldTextsOutliveFailure(t *testing.T) {
 // A new text comes after those that are being sent.
 func TestP4_TextFollowsHeldOnesThatGo(t *testing.T) {
 	atKnownLimit(t, conversation.Stop, func(t *testing.T, w *limited) {
-		w.hears("one", "two")
-		first := true
+		var heard atomic.Bool // the new text is queued from another goroutine
 		w.Lifecycle.OnQueue = func(uuid.UUID, string) error {
-			if first {
-				first = false
+			if !heard.Swap(true) {
 				w.MustHear(t, "new")
 				time.Sleep(time.Second)
 			}
 			return nil
 		}
+		w.hears("one", "two")
 		w.Later(8 * time.Minute)
 		assert.Equal(t, []string{"one", "two", "new"}, w.queued())
 		w.noneHeld()

@@ -113,6 +113,15 @@ func TestRealP1_BackgroundIsNamed(t *testing.T) {
 	assert.NotContains(t, desk.screen(pane), "nowhere")
 	assert.Contains(t, w.hear(w.say("/list"), "work").Text, "in the background of Claude Code: claude attach ")
 	old := w.claudeID()
+	var there []process.Identity
+	w.until("it works there", func() bool { // Claude Code says "parked" before it has moved
+		_, id, moved := strings.Cut(w.transcript(old), `"continuedInSessionId":"`)
+		if moved {
+			there = w.writersOf(id[:len(old)])
+		}
+		return len(there) == 1
+	})
+	w.endLater(there[0])
 	w.until("two ^C in a row have ended it", func() bool {
 		desk.tmux("send-keys", "-t", pane, "C-c")
 		return w.table.Liveness(agent) == process.Gone
@@ -123,12 +132,6 @@ func TestRealP1_BackgroundIsNamed(t *testing.T) {
 	assert.Equal(t, process.Gone, w.table.Liveness(agent))
 	assert.Contains(t, ended.Text, "claude attach "+w.claudeID()[:8])
 
-	var there []process.Identity
-	w.until("it works there", func() bool {
-		there = w.writersOf(w.claudeID())
-		return len(there) == 1
-	})
-	w.endLater(there[0])
 	refused := w.offered(w.say("/resume work"), "Continue in a copy")
 	assert.Contains(t, refused.Text, pid(there[0]))
 	assert.True(t, w.alive(there[0]), "nobody has asked to end it")
