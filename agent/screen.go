@@ -50,7 +50,7 @@ type Box struct {
 type Dialog struct {
 	Title    string   // its first line
 	Lines    []string // all that it shows, without rules
-	Head     []string // the Lines above the first option; all Lines without options
+	Head     []string // the Lines above the first option; without options all, or if Stops those that name what runs
 	Options  []string // labels as shown, without numbers
 	Selected int      // index into Options; -1 without options
 	Whole    bool     // its upper edge is on the screen, and no row hides others

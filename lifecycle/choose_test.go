@@ -409,7 +409,8 @@ func TestEscClosesPage(t *testing.T) {
 	})
 }
 
-// TestP7_StopKeyNeedsItsPage: elsewhere the key that stops a command could mean anything. A clock on the page does not refuse it.
+// TestP7_StopKeyNeedsItsPage: elsewhere the key that stops a command could mean anything. A clock and an output on the page do not
+// refuse it; another command does.
 func TestP7_StopKeyNeedsItsPage(t *testing.T) {
 	for _, tt := range []struct {
 		name, foot string
@@ -421,11 +422,15 @@ func TestP7_StopKeyNeedsItsPage(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			inWorld(t, func(t *testing.T, w *world) {
-				m := &menu{head: []string{"  serve", "  Runtime:  4s", "  Command:  make serve"}, foot: tt.foot, page: true}
+				m := &menu{head: []string{"  serve", "  shell", "", "  Runtime:  4s", "  Command:  make serve", "", "  Output", "  No output yet"}, foot: tt.foot, page: true}
 				r, a, d := w.asked(m)
 				assert.Equal(t, tt.want, d.Stops)
-				a.set(func(*agent) { m.head[1] = "  Runtime:  61s" })
+				a.set(func(*agent) { m.head[3], m.head[7] = "  Runtime:  1m 1s", "  listening on 8080" })
+				a.set(func(*agent) { m.head[4] = "  Command:  make deploy" })
 				_, err := w.Press(w.ctx, r.ID, d.Fingerprint, "x")
+				require.ErrorIs(t, err, dialog.ErrChanged)
+				a.set(func(*agent) { m.head[4] = "  Command:  make serve" })
+				_, err = w.Press(w.ctx, r.ID, d.Fingerprint, "x")
 				pressed, _ := a.took(m)
 				if tt.want {
 					require.NoError(t, err)

@@ -82,15 +82,19 @@ func dialogFingerprint(r session.Record, v View, whole bool) string {
 		of = r.Binding.Agent.String() // the next launch may ask the same question
 	}
 	shown := fmt.Sprintf("%q", v.steady())
+	stays := shown
 	if d := v.Screen.Dialog; d != nil {
 		shown = fmt.Sprintf("%q %q %d", d.Lines, d.Options, d.Selected)
+		if stays = shown; d.Stops {
+			stays = fmt.Sprintf("%q", d.Head) // a server writes all the time
+		}
 	}
 	calm := strings.Map(func(r rune) rune {
 		if Counts(r) {
 			return -1
 		}
 		return r
-	}, shown)
+	}, stays)
 	return Fingerprint(fmt.Sprintf("%s %t ", of, whole), shown, calm)
 }
 
@@ -116,10 +120,13 @@ func IsUnchanged(seen, now string, looks bool) bool {
 
 // DialogName distinguishes one dialog from the next: by its letters, and exactly by the rows above
 // its options. Ticks, counters and the cursor open no new dialog, but two commands may differ in
-// one digit.
+// one digit. What a command in the background writes opens none either.
 func DialogName(d *agent.Dialog) string {
 	if d == nil {
 		return "not recognised"
+	}
+	if d.Stops {
+		return strings.Join(d.Head, "\n")
 	}
 	letters := strings.Map(func(r rune) rune {
 		if unicode.IsLetter(r) {

@@ -278,5 +278,26 @@ func newDialog(rows []line, list optionList) *agent.Dialog {
 	}
 	d.Head = d.Lines[:head]
 	d.Stops = len(list.labels) == 0 && len(d.Lines) > 0 && stopHint.MatchString(d.Lines[len(d.Lines)-1])
+	if d.Stops {
+		d.Head = nameOfTask(d.Lines)
+	}
 	return d
+}
+
+// nameOfTask returns the rows of the page of a command or an agent in the background that stay the same
+// while it runs: its name and its fields but for the clock. Its output follows behind the second blank row.
+func nameOfTask(rows []string) (name []string) {
+	blank := 0
+	for _, row := range rows {
+		if row == "" {
+			blank++
+		}
+		if blank == 2 {
+			break
+		}
+		if !strings.HasPrefix(strings.TrimSpace(row), "Runtime:") {
+			name = append(name, row)
+		}
+	}
+	return name
 }
