@@ -18,7 +18,7 @@ import (
 // tap handles a tap on a request's card, by any allowed person. The decision is on disk when tap
 // returns; the request's goroutine sends it to the hook.
 func (a *Requests) tap(ctx context.Context, t chat.Tap) (chat.Answer, error) {
-	r, open := a.find(t.Card.Key)
+	r, open := a.find(shownRequest(t.Card.Key))
 	if !open {
 		return chat.Answer{Text: a.late(t)}, nil
 	}
@@ -26,10 +26,10 @@ func (a *Requests) tap(ctx context.Context, t chat.Tap) (chat.Answer, error) {
 		return r.showDialog(ctx, t)
 	}
 	old, next, err := r.change(ctx, func(s State) (State, error) {
-		if s.Conversation.ChatID != t.To.ChatID {
+		if t.Card.Key == s.Request.ID && s.Conversation.ChatID != t.To.ChatID {
 			return s, errNotNow // it has moved
 		}
-		next, err := Tap(s, t.From, t.Card.Option, a.Chat.Now())
+		next, err := a.as(s, t.To, func(s State) (State, error) { return Tap(s, t.From, t.Card.Option, a.Chat.Now()) })
 		if err == nil && next.Why != nil {
 			why := *next.Why
 			why.In, why.Current, next.Why = t.To, a.Chat.Book.CurrentID(t.To, t.From), &why
@@ -68,13 +68,14 @@ func (r *request) showDialog(ctx context.Context, t chat.Tap) (chat.Answer, erro
 
 // late returns the reply to a tap that changes nothing: the decision, or the missing step.
 func (a *Requests) late(t chat.Tap) string {
-	s, ok := a.Store.Get(t.Card.Key)
+	s, ok := a.Store.Get(shownRequest(t.Card.Key))
 	if !ok {
 		return a.Chat.In(t.To).Say(i18n.StaleButton)
 	}
 	if s.Stage == StageSent {
 		s.Given = a.Chat.Now() // a recent decision is on its way: the card shows if no hook accepts it
 	}
+	s.AllShown = a.isAllShown(s, t.To)
 	return cmp.Or(a.viewer(t.To, s).status(s, judge(s)).Text, a.Chat.In(t.To).Say(i18n.AskChanged))
 }
 
@@ -93,7 +94,7 @@ func (a *Requests) DecideWith(ctx context.Context, id string, text inbox.Entry, 
 	given := func() { r.giving.Store(false); pause.Poke(r.wake) }
 	before, s, err := r.change(ctx, func(s State) (State, error) {
 		next, err := turn(s, by, text.Text, text.Key, a.Chat.Now())
-		next.Text = text.MessageID
+		next.Text, next.TextIn = text.MessageID, text.Conversation
 		return next, err
 	})
 	if err != nil {
@@ -123,7 +124,7 @@ func (a *Requests) text(ctx context.Context, in *chat.Incoming, text string) (ta
 		return false, nil
 	}
 	s, again := a.Store.ByPrompt(in.Key)
-	if again && s.Conversation.ChatID == in.To.ChatID && a.Chat.Now().Sub(s.Request.RequestedAt) < keep {
+	if again && s.textIn().ChatID == in.To.ChatID && a.Chat.Now().Sub(s.Request.RequestedAt) < keep {
 		a.Recheck(s.Request.Session, false)
 		return true, nil
 	}
@@ -147,8 +148,8 @@ func (a *Requests) text(ctx context.Context, in *chat.Incoming, text string) (ta
 		return false, r.turn(ctx, giveUp)
 	}
 	_, _, err = r.change(ctx, func(s State) (State, error) {
-		next, err := takes(s, in.From, text, a.Chat.Now())
-		next.Prompt, next.Text = in.Key, in.MessageID
+		next, err := a.as(s, in.To, func(s State) (State, error) { return takes(s, in.From, text, a.Chat.Now()) })
+		next.Prompt, next.Text, next.TextIn = in.Key, in.MessageID, in.To
 		return next, err
 	})
 	switch {
@@ -176,8 +177,10 @@ func (a *Requests) awaits(in chat.Incoming) State {
 // asked returns the open question whose message a person replies to.
 func (a *Requests) asked(in chat.Incoming) (s State, is bool) {
 	shown, is := a.cards.Find(in.To, in.ReplyTo)
-	s, known := a.Store.Get(shown.Key)
-	return s, is && known && s.Stage == StageOpen && s.isQuestion() && s.Why == nil && allowable(s)
+	s, known := a.Store.Get(shownRequest(shown.Key))
+	seen := s
+	seen.AllShown = a.isAllShown(s, in.To)
+	return s, is && known && s.Stage == StageOpen && s.isQuestion() && s.Why == nil && allowable(seen)
 }
 
 // catch marks a text that a person was writing for a request when the wait ended. The request

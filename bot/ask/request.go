@@ -185,8 +185,8 @@ func (r *request) reportUnread(ctx context.Context, s State) error {
 	if broken && !s.Given.IsZero() {
 		key = i18n.AskTextUnsure // a hook has it
 	}
-	text := r.of.Chat.In(s.Conversation).Text(key, i18n.Args{"Name": r.of.NameOf(s)})
-	return r.of.Chat.Fail(ctx, s.Conversation, s.Text, text, nil)
+	text := r.of.Chat.In(s.textIn()).Text(key, i18n.Args{"Name": r.of.NameOf(s)})
+	return r.of.Chat.Fail(ctx, s.textIn(), s.Text, text, nil)
 }
 
 // follow watches a request until it has ended, or ctx ends.
@@ -331,7 +331,7 @@ func (r *request) drop(dials int32) (gone bool, err error) {
 	if !ok || s.Stage != StageOpen || s.AllShown || r.dials.Load() != dials {
 		return false, nil
 	}
-	if gone, err = r.of.cards.Withdraw(r.id); gone {
+	if gone, err = r.of.withdraw(r.id); gone {
 		err = r.of.Store.Remove(r.id)
 	}
 	if gone = gone && err == nil; gone {
@@ -392,7 +392,7 @@ func (r *request) deliver(ctx context.Context, s State) error {
 	case err != nil:
 		return err
 	}
-	r.of.Chat.React(ctx, s.Conversation, s.Text, chat.ReactionReceived)
+	r.of.Chat.React(ctx, s.textIn(), s.Text, chat.ReactionReceived)
 	return r.turn(ctx, func(s State) State { return give(s, r.of.Chat.Now()) })
 }
 

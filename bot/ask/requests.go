@@ -64,7 +64,7 @@ type Deps struct {
 // its lock, without waiting for that goroutine.
 type Requests struct {
 	Deps
-	cards card.Kind[struct{}] // by the id of the request
+	cards card.Kind[copied] // by the id of the request; for the private chats of others see copies.go
 
 	mu     sync.Mutex   // held briefly: no port is called under it. The Store is read.
 	open   []*request   // not ended, oldest first
@@ -81,7 +81,7 @@ const CardKind = "ask"
 // NewRequests returns the requests of the store.
 func NewRequests(d Deps) *Requests {
 	a := &Requests{Deps: d, recent: make(map[uuid.UUID]*volume), calls: make(map[uuid.UUID]map[string]string)}
-	a.cards = card.NewKind(d.Chat.Cards, CardKind, a.refused).Asking()
+	a.cards = card.NewKind[copied](d.Chat.Cards, CardKind, a.refused).Asking()
 	a.cards.OnSent(func(id string) {
 		if r, open := a.find(id); open {
 			r.settled(true)
@@ -142,8 +142,8 @@ func (a *Requests) Run(ctx context.Context) error {
 	a.releases = nil
 	a.mu.Unlock()
 	for _, shown := range a.cards.List() {
-		if _, open := a.find(shown.Key); !open {
-			group.Add(func(ctx context.Context) { a.closeCard(ctx, shown.Key) })
+		if _, open := a.find(shownRequest(shown.Key)); !open {
+			group.Add(func(ctx context.Context) { a.closeCard(ctx, shownRequest(shown.Key)) })
 		}
 	}
 	return group.Run(ctx, func(p *guard.Panic) { a.logCrash("", p) })
@@ -413,7 +413,7 @@ func (a *Requests) OpenIn(id uuid.UUID, to outbox.Conversation) (request string)
 // be the reason of its denial.
 func (a *Requests) Replied(to outbox.Conversation, message int) (request string, denies bool) {
 	shown, is := a.cards.Find(to, message)
-	s, ok := a.Store.Get(shown.Key)
+	s, ok := a.Store.Get(shownRequest(shown.Key))
 	if !is || !ok || s.Stage != StageOpen || s.isQuestion() {
 		return "", false
 	}

@@ -48,7 +48,7 @@ func (a *Requests) isMisplaced(s State) bool {
 // refuse the bot are the last.
 func (a *Requests) seen(r port.Session) []outbox.Conversation {
 	places := a.Chat.Book.Seen(r.Conversation)
-	if len(places) != 1 || !a.Chat.Sender.IsClosed(places[0]) {
+	if !a.isShutOut(r) {
 		return places
 	}
 	private := a.Chat.Book.PrivateChats()
@@ -62,6 +62,11 @@ func (a *Requests) seen(r port.Session) []outbox.Conversation {
 	return private
 }
 
+// isShutOut reports whether the topic and General of a session's place are closed.
+func (a *Requests) isShutOut(r port.Session) bool {
+	return a.Chat.Book.MayShow(r.Conversation) && a.Chat.Sender.IsClosed(r.Conversation)
+}
+
 func btoi(is bool) int {
 	if is {
 		return 1
@@ -71,7 +76,7 @@ func btoi(is bool) int {
 
 // inPlace moves a request to another place, where none of it was shown yet.
 func inPlace(s State, to outbox.Conversation) State {
-	s.Conversation, s.AllShown, s.Why, s.Text = to, false, nil, 0
+	s.Conversation, s.AllShown, s.Why, s.Text, s.TextIn = to, false, nil, 0, outbox.Conversation{}
 	return s
 }
 
@@ -116,7 +121,7 @@ func (r *request) show(ctx context.Context, s State) error {
 		r.of.mu.Unlock()
 		return nil
 	case s.Stage != StageOpen && !s.AllShown && (s.Stage != StageSent || !ok):
-		if gone, err := r.of.cards.Withdraw(r.id); gone || err != nil {
+		if gone, err := r.of.withdraw(r.id); gone || err != nil {
 			r.queued.Store(false)
 			r.settled(false)
 			return err
@@ -124,10 +129,10 @@ func (r *request) show(ctx context.Context, s State) error {
 	case !ok && !r.takesTurn():
 		return errors.Join(errTurn, r.of.reportFlood(ctx, r.session))
 	}
-	return r.of.cards.Show(ctx, r.id, r.of.content(s), struct{}{})
+	return errors.Join(r.of.cards.Show(ctx, r.id, r.of.content(s), copied{}), r.of.showCopies(ctx, s))
 }
 
-// closeCard closes the card of a request that has ended, as soon as the disk accepts it. An unknown
+// closeCard closes the cards of a request that has ended, as soon as the disk accepts it. An unknown
 // request's card keeps its text.
 func (a *Requests) closeCard(ctx context.Context, id string) {
 	for ctx.Err() == nil {
@@ -135,7 +140,7 @@ func (a *Requests) closeCard(ctx context.Context, id string) {
 		if s, ok := a.Store.Get(id); ok {
 			last = a.content(s).Text
 		}
-		err := a.cards.Close(ctx, id, last)
+		err := errors.Join(a.cards.Close(ctx, id, last), a.closeCopies(ctx, id))
 		if a.note(id, err); err == nil {
 			return
 		}
@@ -145,19 +150,23 @@ func (a *Requests) closeCard(ctx context.Context, id string) {
 
 // content returns the card of a request.
 func (a *Requests) content(s State) card.Content {
-	draw := func(v Viewer, name string) View { return v.View(s, name) }
-	v, err := a.viewer(s.Conversation, s).drawSafely(a.NameOf(s), draw)
-	if err != nil {
-		a.Chat.Log.Error("ask_not_drawn", logkey.Request, s.Request.ID, logkey.Error, err)
-	}
-	isOpen, session := s.Stage == StageOpen, port.Session{ID: s.Request.Session, Conversation: s.Conversation}
-	l := card.Content{To: s.Conversation, Session: session.ID, Text: v.Text, Options: v.Options, Renew: isOpen,
-		Means:  s.Request.Ask.Digest(), // a second tick counts before the first one is drawn
-		Sounds: isOpen && !s.AllShown && a.Chat.Sounds(chat.AgentAsks, session)}
-	if isOpen {
+	l := a.contentIn(s.Conversation, s)
+	if s.Stage == StageOpen {
 		l.Needs, l.WaitsSince = card.Answer, s.Request.RequestedAt
 	}
 	return l
+}
+
+func (a *Requests) contentIn(to outbox.Conversation, s State) card.Content {
+	draw := func(v Viewer, name string) View { return v.View(s, name) }
+	v, err := a.viewer(to, s).drawSafely(a.NameOf(s), draw)
+	if err != nil {
+		a.Chat.Log.Error("ask_not_drawn", logkey.Request, s.Request.ID, logkey.Error, err)
+	}
+	isOpen, session := s.Stage == StageOpen, port.Session{ID: s.Request.Session, Conversation: to}
+	return card.Content{To: to, Session: session.ID, Text: v.Text, Options: v.Options, Renew: isOpen,
+		Means:  s.Request.Ask.Digest(), // a second tick counts before the first one is drawn
+		Sounds: isOpen && !s.AllShown && a.Chat.Sounds(chat.AgentAsks, session)}
 }
 
 func (a *Requests) viewer(to outbox.Conversation, s State) Viewer {
@@ -175,7 +184,7 @@ func (a *Requests) viewer(to outbox.Conversation, s State) Viewer {
 
 // refused leaves a request to the terminal if Telegram refuses its message for good, unless it is seen
 // elsewhere. Once that is on disk the private chats say so, where it may be read.
-func (a *Requests) refused(ctx context.Context, shown card.Card[struct{}], why error) {
+func (a *Requests) refused(ctx context.Context, shown card.Card[copied], why error) {
 	a.Chat.Log.Warn("ask_not_sent", logkey.Request, shown.Key, logkey.Error, why)
 	r, ok := a.find(shown.Key)
 	if !ok {
@@ -214,7 +223,7 @@ func (r *request) showAll(ctx context.Context, t chat.Tap) {
 	}
 	defer r.reading.Store(false)
 	s, open := r.get()
-	if !open || s.AllShown { // by an earlier tap that has finished
+	if !open || r.of.isAllShown(s, t.To) { // by an earlier tap that has finished
 		return
 	}
 	for _, part := range r.of.viewer(t.To, s).All(s) {
@@ -236,25 +245,37 @@ func (r *request) showAll(ctx context.Context, t chat.Tap) {
 			return
 		}
 	}
-	r.note(r.showBelowParts(ctx, t.To))
+	r.note(r.showBelowParts(ctx, t))
 	pause.Poke(r.wake) // the goroutine tries again after a fault
 }
 
 // showBelowParts sends the message again below the shown parts; the message above links to it.
-func (r *request) showBelowParts(ctx context.Context, to outbox.Conversation) error {
+func (r *request) showBelowParts(ctx context.Context, t chat.Tap) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	s, open := r.get()
-	if !open || s.Stage != StageOpen || s.Conversation != to {
+	switch {
+	case !open || s.Stage != StageOpen:
 		return nil
+	case t.Card.Key != r.id:
+		if err := r.of.showCopy(ctx, s, t.To, copied{s.Request.Ask.Digest()}); err != nil {
+			return err
+		}
+	case s.Conversation != t.To:
+		return nil
+	default:
+		s.AllShown = true
+		if err := r.of.Store.Save(s); err != nil {
+			return err
+		}
+		r.due = true
+		r.showLocked(ctx, s) // first: the new message is sent as the card is then
 	}
-	s.AllShown = true
-	if err := r.of.Store.Save(s); err != nil {
-		return err
-	}
-	r.due = true
-	r.showLocked(ctx, s) // first: the new message is sent as the card is then
-	below := r.of.Chat.In(to).Text(i18n.AskSeeBelow, i18n.Args{"Name": r.of.NameOf(s)})
-	_, err := r.of.cards.Again(ctx, r.id, card.Bring{Note: below, Alone: true})
+	_, err := r.of.cards.Again(ctx, t.Card.Key, card.Bring{Note: r.of.below(s, t.To), Alone: true})
 	return err
+}
+
+// below leads from a message to a later one about the request.
+func (a *Requests) below(s State, to outbox.Conversation) render.Text {
+	return a.Chat.In(to).Text(i18n.AskSeeBelow, i18n.Args{"Name": a.NameOf(s)})
 }

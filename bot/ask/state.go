@@ -55,6 +55,7 @@ type State struct {
 	Explanation  string               `json:"explanation,omitempty"` // what the agent wrote before the call, if its message has it
 	Prompt       string               `json:"prompt,omitempty"`      // inbox key of the text that decided
 	Text         int                  `json:"text,omitempty"`        // message of that text
+	TextIn       address.Conversation `json:"text_in,omitzero"`      // its place; zero: the request's
 	Project      []talk.Answerer      `json:"project,omitempty"`     // other programs that may answer
 
 	unknown keepjson.Unknown
@@ -71,6 +72,9 @@ type Writer struct {
 	// In is the place of the card that was tapped: a closed topic's card is shown outside of it.
 	In address.Conversation `json:"in,omitzero"`
 }
+
+// textIn returns the place of the text that decided.
+func (s State) textIn() address.Conversation { return cmp.Or(s.TextIn, s.Conversation) }
 
 // isReadIn reports whether a person who writes for the request writes in a place.
 func (s State) isReadIn(to address.Conversation) bool {
