@@ -53,6 +53,9 @@ func TestDecide(t *testing.T) {
 	unreported := func(r *session.Record) { r.ReportsAt = time.Time{} }
 	server := func(v *view.View) { v.ByServer = true }
 	unwritten := func(v *view.View) { v.State = view.AgentState{Known: view.StateUnwritten} }
+	elsewhere := func(age time.Duration) func(*view.View) {
+		return func(v *view.View) { v.State.Conversation, v.State.Since = uuid.New(), viewtest.Noon.Add(-age) }
+	}
 	young := func(age time.Duration) func(*session.Record) {
 		return func(r *session.Record) { r.StartedAt = viewtest.Noon.Add(-age) }
 	}
@@ -95,6 +98,9 @@ func TestDecide(t *testing.T) {
 		{"running, server left, pane gone", in(running), viewtest.Free(viewtest.Alive(process.Gone), half(evidence.NoTerminal), viewtest.Fate(view.PaneGone)), nil, Conclude, ""},
 		{"running, server left, pane not yet dead", in(running), viewtest.Free(viewtest.Alive(process.Gone), half(evidence.NoTerminal)), nil, actNothing, ""},
 		{"held, free", in(running), viewtest.Free(), heldPrompt(), Do(typing.Type), ""},
+		{"held, another conversation has just begun", in(running), viewtest.Free(elsewhere(time.Second)), heldPrompt(), actNothing, ""},
+		{"held, another conversation, and no hook has said so", in(running), viewtest.Free(elsewhere(time.Minute)), heldPrompt(), Do(typing.Type), ""},
+		{"held, another conversation of an agent without hooks", in(running, unreported), viewtest.Free(elsewhere(time.Second)), heldPrompt(), Do(typing.Type), ""},
 		{"held, working", in(running), viewtest.Free(viewtest.Status(presence.Busy)), heldPrompt(), Do(typing.Hold), news.Queued},
 		{"held, behind a shell in a turn", in(running), viewtest.Free(viewtest.Status(presence.Busy), viewtest.InBackground), heldPrompt(), Do(typing.Hold), news.HeldUnknown},
 		{"held, bash mode", in(running), viewtest.Free(viewtest.BashMode), heldPrompt(), Do(typing.Hold), news.HeldBash},

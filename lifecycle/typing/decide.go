@@ -184,6 +184,8 @@ func decideHeld(r session.Record, v view.View, p *Prompt) Decision {
 		return Decision{Again: 2 * time.Second} // the agent is ending: the kernel and tmux report it one after the other
 	case v.Agent != process.Alive || v.Fate != view.PaneOurs:
 		return Decision{Act: Hold, Why: news.HeldUnknown, Again: view.HoldPace}
+	case v.TypeSafe() && view.IsMoving(r, v):
+		return Decision{Again: view.Soon}
 	case v.TypeSafe() && view.TakesKeys(r, v):
 		return Decision{Act: Type, Again: view.Soon}
 	case v.Phase() == talk.PhaseWorking && v.SubagentTool != "":

@@ -4,6 +4,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/google/uuid"
+
 	"ccbot/agent"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
@@ -106,6 +108,14 @@ func (v View) IsFresh(within time.Duration) bool {
 // idle; no dialog is open, the prompt box is empty, and the window is not scrolled back (P7).
 func (v View) TypeSafe() bool {
 	return v.IsBoxFree() && v.Screen.Box.Empty && !v.Screen.Box.Bash
+}
+
+// IsMoving reports whether the agent has just begun another conversation, after /clear or when it has started itself anew, and
+// its hook, which reports that to ccbot, is still under way. What is typed meanwhile would count as typed into the earlier one.
+func IsMoving(r session.Record, v View) bool {
+	const hook = 5 * time.Second // by which it has reported, or never will
+	id := v.State.Conversation
+	return id != uuid.Nil && id != r.AgentSessionID && !r.ReportsAt.IsZero() && v.IsFresh(hook)
 }
 
 // IsIdle reports whether no turn runs. An agent whose own agents work in the background may say
