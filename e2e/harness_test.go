@@ -253,7 +253,8 @@ func walkFiles(t *testing.T, dir string, visit fs.WalkDirFunc) {
 func (w *world) start(env ...string) *botProcess {
 	w.t.Helper()
 	b := w.launch(env...)
-	w.until("ccbot is ready", func() bool { return strings.Contains(b.log.String(), "msg=ready") })
+	w.until("ccbot is ready, or has ended", func() bool { return b.ready() || b.over() })
+	require.True(w.t, b.ready(), "ccbot has ended\n%s", b.log)
 	return b
 }
 

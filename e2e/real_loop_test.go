@@ -40,8 +40,10 @@ func TestRealP8_LoopFixesFailingTest(t *testing.T) {
 	w, _ := newRealWorld(t)
 	code := filepath.Join(w.dir, "code.txt")
 	for path, text := range map[string]string{
-		code: "wrong 1\nwrong 2\nwrong 3\n",
+		code:            "wrong 1\nwrong 2\nwrong 3\n",
+		code + ".go-on": "",
 		filepath.Join(w.dir, "test.sh"): "#!/bin/sh\nsleep 600 &\nsleep 2\nn=$(grep -c wrong code.txt)\necho mistakes: $n\n" +
+			"[ $n -ne 2 ] || rm code.txt.go-on # the second turn lasts until ccbot was killed\n" +
 			"[ $n -ne 1 ] || until [ -e killed ]; do sleep 1; done\n[ $n -eq 0 ]\n",
 		filepath.Join(w.dir, ".claude", "settings.json"): `{"permissions": {"allow": ["Read", "Edit"]}}`,
 	} {
@@ -57,6 +59,7 @@ func TestRealP8_LoopFixesFailingTest(t *testing.T) {
 		return l.Iteration == 2 && l.Step == port.LoopTurn && w.record("work").Phase == "working"
 	})
 	w.kill9()
+	w.makes("code.txt.go-on")
 	w.start()
 	l := w.newestLoop("checks for the second time", func(l loop.Loop) bool {
 		return l.Iteration == 2 && l.Step == port.LoopCheck && len(l.Processes) >= 3

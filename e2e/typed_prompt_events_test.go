@@ -63,6 +63,15 @@ type typedTerminal struct {
 	handed  bool // after Esc the agent has put the text back into its box
 }
 
+// waitsForRelease is a hook that lasts until its row releases it, however slow the machine is.
+const waitsForRelease = `until [ -e "$CLAUDE_PROJECT_DIR/released" ]; do sleep 0.2; done; true`
+
+// release lets the row's hook end.
+func (d *typedTerminal) release() {
+	d.t.Helper()
+	require.NoError(d.t, os.WriteFile(filepath.Join(d.dir, "released"), nil, 0o600))
+}
+
 const longText = "say WORD\n2\n3\n4\n5\n6"
 
 // typedGroups are the rows of docs/claude-code.md, "A typed prompt".
@@ -74,32 +83,32 @@ var typedGroups = []typedGroup{
 		{name: "Esc in the terminal", text: "mute 60 WORD", act: func(d *typedTerminal) { d.taken(); d.key("Escape"); d.inBox() }, want: []string{outKept}},
 		{name: "Esc in the terminal, then a kill", text: "mute 60 WORD", act: func(d *typedTerminal) { d.taken(); d.key("Escape"); d.inBox(); d.die() }, want: []string{outKept}},
 	}},
-	{name: "slow UserPromptSubmit hook", event: "UserPromptSubmit", command: "grep -q word- && sleep 4; true", rows: []typedRow{
-		{name: "no Esc", text: "say WORD", want: []string{outOnce}},
+	{name: "slow UserPromptSubmit hook", event: "UserPromptSubmit", command: "grep -q word- && " + waitsForRelease, rows: []typedRow{
+		{name: "no Esc", text: "say WORD", act: func(d *typedTerminal) { d.works() }, want: []string{outOnce}},
 		{name: "no Esc, a kill", text: "say WORD", act: func(d *typedTerminal) { d.works(); d.die() }, want: []string{outOnce}},
 	}},
-	{name: "slow UserPromptSubmit hook, a stop", event: "UserPromptSubmit", command: "grep -q word- && sleep 20; true", rows: []typedRow{
+	{name: "slow UserPromptSubmit hook, a stop", event: "UserPromptSubmit", command: "grep -q word- && " + waitsForRelease, rows: []typedRow{
 		{name: "/stop", text: "say WORD", act: func(d *typedTerminal) { d.works(); d.stop() }, want: []string{outAsked}},
 		{name: "/stop, then a kill", text: "say WORD", act: func(d *typedTerminal) { d.works(); d.hurriedStop(); d.die() }, want: []string{outAsked, outKept}},
 	}},
-	{name: "slow UserPromptSubmit hook, the terminal", event: "UserPromptSubmit", command: "grep -q word- && sleep 20; true", rows: []typedRow{
+	{name: "slow UserPromptSubmit hook, the terminal", event: "UserPromptSubmit", command: "grep -q word- && " + waitsForRelease, rows: []typedRow{
 		{name: "Esc in the terminal", text: "say WORD", act: func(d *typedTerminal) { d.works(); d.key("Escape"); d.inBox() }, want: []string{outKept}},
 	}},
-	{name: "slow UserPromptSubmit hook, the terminal and a kill", event: "UserPromptSubmit", command: "grep -q word- && sleep 20; true", rows: []typedRow{
+	{name: "slow UserPromptSubmit hook, the terminal and a kill", event: "UserPromptSubmit", command: "grep -q word- && " + waitsForRelease, rows: []typedRow{
 		{name: "Esc in the terminal, then a kill", text: "say WORD", act: func(d *typedTerminal) { d.works(); d.key("Escape"); d.inBox(); d.die() }, want: []string{outKept}},
 	}},
-	{name: "slow SessionStart hook", event: "SessionStart", command: "sleep 5", rows: []typedRow{
-		{name: "no Esc", text: "say WORD", want: []string{outOnce}},
+	{name: "slow SessionStart hook", event: "SessionStart", command: waitsForRelease, rows: []typedRow{
+		{name: "no Esc", text: "say WORD", act: func(d *typedTerminal) { d.works() }, want: []string{outOnce}},
 		{name: "no Esc, a kill", text: "say WORD", act: func(d *typedTerminal) { d.works(); d.die() }, want: []string{outOnce}},
 	}},
-	{name: "slow SessionStart hook, a stop", event: "SessionStart", command: "sleep 20", rows: []typedRow{
+	{name: "slow SessionStart hook, a stop", event: "SessionStart", command: waitsForRelease, rows: []typedRow{
 		{name: "/stop", text: "say WORD", act: func(d *typedTerminal) { d.works(); d.stop() }, want: []string{outAsked}},
 		{name: "/stop, then a kill", text: "say WORD", act: func(d *typedTerminal) { d.works(); d.hurriedStop(); d.die() }, want: []string{outAsked}},
 	}},
-	{name: "slow SessionStart hook, the terminal", event: "SessionStart", command: "sleep 20", rows: []typedRow{
+	{name: "slow SessionStart hook, the terminal", event: "SessionStart", command: waitsForRelease, rows: []typedRow{
 		{name: "Esc in the terminal", text: "say WORD", act: func(d *typedTerminal) { d.works(); d.key("Escape"); d.inBox() }, want: []string{outAsked}},
 	}},
-	{name: "slow SessionStart hook, the terminal and a kill", event: "SessionStart", command: "sleep 20", rows: []typedRow{
+	{name: "slow SessionStart hook, the terminal and a kill", event: "SessionStart", command: waitsForRelease, rows: []typedRow{
 		{name: "Esc in the terminal, then a kill", text: "say WORD", act: func(d *typedTerminal) { d.works(); d.key("Escape"); d.inBox(); d.die() }, want: []string{outAsked}},
 	}},
 	{name: "blocking UserPromptSubmit hook", event: "UserPromptSubmit",
@@ -230,7 +239,7 @@ func TestRealP4_TypedPromptSurvivesEvents(t *testing.T) {
 func (w *world) projectHook(event, command string) {
 	w.t.Helper()
 	data, err := json.Marshal(map[string]any{"hooks": map[string]any{event: []any{map[string]any{
-		"hooks": []any{map[string]any{"type": "command", "command": command}}}}}})
+		"hooks": []any{map[string]any{"type": "command", "command": command, "timeout": 600}}}}}})
 	require.NoError(w.t, err)
 	require.NoError(w.t, os.MkdirAll(filepath.Join(w.dir, ".claude"), 0o700))
 	require.NoError(w.t, os.WriteFile(filepath.Join(w.dir, ".claude", "settings.json"), data, 0o600))
@@ -261,6 +270,9 @@ func (w *world) comesUpon(at string, row typedRow, word string) string {
 		row.act(d)
 	}
 	d.back()
+	if !d.escaped {
+		d.release()
+	}
 	var seen time.Time // since when the box has it again
 	shown := false
 	d.until("it is there, or asked about", func() bool {
@@ -282,8 +294,10 @@ func (w *world) comesUpon(at string, row typedRow, word string) string {
 		shown = strings.Contains(d.boxText(), d.word)
 	}
 	asked := d.asked()
+	d.release()
 	d.next()
 	w.drained()
+	require.NoError(w.t, os.Remove(filepath.Join(w.dir, "released"))) // the next hook waits again
 	switch n := d.came(); {
 	case d.stopped && n > d.before:
 		return outAfter

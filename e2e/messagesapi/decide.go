@@ -108,7 +108,8 @@ func Decide(r Request) Reply {
 	case "edit":
 		return Reply{Text: "Running Read.", Tool: "Read", Input: map[string]string{"file_path": rest}} // an unread file is not edited
 	case "fix":
-		return Reply{Text: "Running Read.", After: 2 * time.Second, Tool: "Read", Input: map[string]string{"file_path": rest}}
+		file := strings.TrimSpace(rest)
+		return Reply{Text: "Running Read.", After: time.Hour, Until: file + ".go-on", Tool: "Read", Input: map[string]string{"file_path": file}}
 	case "agent":
 		return agentCall(rest)
 	case "ask":
