@@ -97,9 +97,11 @@ test-versions: ## chat, machine and hub in different versions: OLD=commit is the
 faults: needs-test ## run the trials of faults of the machine (tools/faults/trials.txt), and write their outcomes into tools/faults/testdata
 	@TMPDIR=$${TMPDIR-$(or $(MEMORY),/tmp)} $(GO) run -C tools ./faults '$(CURDIR)'
 
+# Three real agents keep a processor busy: more would only be slower, each of them.
 e2e: programs ## the tests with the real Claude Code and Codex, which are installed into a cache folder first
 	@e2e/install.sh
-	@CCBOT_REQUIRE=all $(WITH) $(GOTEST) -vet=off -count=1 -timeout 45m -run '^TestReal' ./e2e/...
+	@CCBOT_REQUIRE=all $(WITH) $(GOTEST) -vet=off -count=1 -timeout 45m -parallel $$((3 * $$(getconf _NPROCESSORS_ONLN))) \
+		-run '^TestReal' ./e2e/...
 
 lint: ## golangci-lint, of which go vet is a part, and a tidy module
 	$(GO) mod tidy -diff

@@ -79,7 +79,7 @@ func claudeBackground() []feature {
 			{say: `use Agent {"description":"count","prompt":"mute 1","subagent_type":"general-purpose","run_in_background":false}`, hears: "tool result"}}},
 		{name: "a subagent in a worktree", inRepo: true, lists: oneAgent, ending: oneAgent, steps: []act{
 			{say: `use Agent {"description":"count","prompt":"slow 600","subagent_type":"general-purpose","isolation":"worktree"}`, shows: "1 background agent"}}},
-		{name: "a subagent, and no row about the turn", always: true, user: map[string]any{"showTurnDuration": false}, lists: "agent", steps: []act{
+		{name: "a subagent, and no row about the turn", user: map[string]any{"showTurnDuration": false}, lists: "agent", steps: []act{
 			{say: "agent slow 600", hears: "Running Agent"}}},
 		{name: "a subagent in the focus view", always: true, lists: "agent", steps: []act{{say: "/focus", hears: "Focus view enabled"}, runs}},
 		{name: "a command of Claude Code while a subagent works", always: true, lists: oneAgent, steps: []act{runs, {say: "/context", hears: "Context usage"}}},
@@ -156,7 +156,7 @@ func claudeDesk() []feature {
 		{name: "a turn ends by Esc", steps: []act{{say: "slow 600", shows: "slow word slow word"}, {key: "Escape", hears: "work is interrupted"}}},
 		{name: "a draft is left", always: true, holds: "holds a draft", steps: []act{hello, {key: "half", shows: "half"}},
 			leaves: []act{{tap: "Send anyway", then: "half"}}},
-		{name: "the help is left open", always: true, steps: []act{hello, {key: "?", shows: "ctrl+z to suspend"}}},
+		{name: "the help is left open", steps: []act{hello, {key: "?", shows: "ctrl+z to suspend"}}},
 		{name: "it is suspended", always: true, lists: "needs you", holds: "has something open", steps: []act{hello, {key: "C-z", shows: "is suspended", hears: "work is suspended"}},
 			leaves: []act{{hears: "work is suspended", tap: "Continue"}}},
 		{name: "the transcript is left open", lists: "needs you", holds: "has something open", steps: []act{hello, {key: "C-o", shows: "detailed transcript"}},
@@ -188,13 +188,13 @@ func claudeHooks() []feature {
 func claudeCommands() []feature {
 	rows := []feature{
 		{name: "/context", steps: []act{{say: "/context", hears: "Context usage"}}},
-		{name: "/model", always: true, lists: "needs you", holds: "has something open", steps: []act{{say: "/model", hears: "Select model"}},
+		{name: "/model", lists: "needs you", holds: "has something open", steps: []act{{say: "/model", hears: "Select model"}},
 			leaves: []act{{leave: true, then: "Kept model"}}},
 		{name: "/memory, a list with two cursors", always: true, lists: "needs you", holds: "has something open",
 			user: map[string]any{"autoMemoryEnabled": false}, steps: []act{
 				{say: "/memory", hears: "Auto-memory", tap: "↑", then: "Enter takes what the cursor is on"}}, leaves: []act{{leave: true, then: "Closed memory"}}},
 		{name: "/background", steps: []act{{say: "//background", hears: "switched this command off"}}},
-		{name: "/tui classic", steps: []act{{say: "/tui classic", shows: "classic renderer", idle: true}}, always: true},
+		{name: "/tui classic", steps: []act{{say: "/tui classic", shows: "classic renderer", idle: true}}},
 		{name: "/release-notes", steps: []act{{say: "/release-notes", hears: "See the full changelog"}}},
 	}
 	for _, command := range []string{"/config", "/permissions", "/mcp", "/agents", "/tasks", "/memory", "/rewind", "//resume", "/export", "/fast", "/effort", "/theme",
@@ -207,7 +207,7 @@ func claudeCommands() []feature {
 
 func claudeStarts() []feature {
 	rows := []feature{
-		{name: "no flag", always: true},
+		{name: "no flag"},
 		{name: "--add-dir of a folder outside", env: []string{"CLAUDE_FLAGS=--add-dir /usr"}, starting: []act{{hears: "Adding a new directory", tap: "Yes, add it"}},
 			resumes: []act{{hears: "Adding a new directory", tap: "Yes, add it"}}},
 		{name: "--worktree", inRepo: true, always: true, env: []string{"CLAUDE_FLAGS=--worktree"}},
