@@ -422,14 +422,14 @@ func TestP7_StopKeyNeedsItsPage(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			inWorld(t, func(t *testing.T, w *world) {
-				m := &menu{head: []string{"  serve", "  shell", "", "  Runtime:  4s", "  Command:  make serve", "", "  Output", "  No output yet"}, foot: tt.foot, page: true}
+				m := &menu{head: []string{"  serve", "  shell", "", "  Runtime:  4s", "  Command:  vite --port 3000", "", "  Output", "  No output yet"}, foot: tt.foot, page: true}
 				r, a, d := w.asked(m)
 				assert.Equal(t, tt.want, d.Stops)
 				a.set(func(*agent) { m.head[3], m.head[7] = "  Runtime:  1m 1s", "  listening on 8080" })
-				a.set(func(*agent) { m.head[4] = "  Command:  make deploy" })
+				a.set(func(*agent) { m.head[4] = "  Command:  vite --port 3001" })
 				_, err := w.Press(w.ctx, r.ID, d.Fingerprint, "x")
 				require.ErrorIs(t, err, dialog.ErrChanged)
-				a.set(func(*agent) { m.head[4] = "  Command:  make serve" })
+				a.set(func(*agent) { m.head[4] = "  Command:  vite --port 3000" })
 				_, err = w.Press(w.ctx, r.ID, d.Fingerprint, "x")
 				pressed, _ := a.took(m)
 				if tt.want {

@@ -82,19 +82,19 @@ func dialogFingerprint(r session.Record, v View, whole bool) string {
 		of = r.Binding.Agent.String() // the next launch may ask the same question
 	}
 	shown := fmt.Sprintf("%q", v.steady())
-	stays := shown
-	if d := v.Screen.Dialog; d != nil {
+	d := v.Screen.Dialog
+	if d != nil {
 		shown = fmt.Sprintf("%q %q %d", d.Lines, d.Options, d.Selected)
-		if stays = shown; d.Stops {
-			stays = fmt.Sprintf("%q", d.Head) // a server writes all the time
-		}
 	}
 	calm := strings.Map(func(r rune) rune {
 		if Counts(r) {
 			return -1
 		}
 		return r
-	}, stays)
+	}, shown)
+	if d != nil && d.Stops {
+		calm = DialogName(d) // a server writes all the time, and two differ in their port
+	}
 	return Fingerprint(fmt.Sprintf("%s %t ", of, whole), shown, calm)
 }
 

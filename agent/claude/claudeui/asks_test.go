@@ -84,6 +84,24 @@ func TestStopIsOffered(t *testing.T) {
 	}
 }
 
+// TestP7_PageNamesItsTask: what names a command or an agent in the background has its digits, and nothing that moves.
+func TestP7_PageNamesItsTask(t *testing.T) {
+	const foot = "\n  ← to go back · x to stop · Enter/Space to close · Esc to close\n"
+	for name, tt := range map[string]struct {
+		rows string
+		want []string
+	}{
+		"a command": {"  serve\n  shell\n\n  Status:   running\n  Runtime:  4s\n  Command:  vite --port 3001\n\n  Output\n  ready: 1 s\n\n  at: 2\n",
+			[]string{"  serve", "  shell", "", "  Status:   running", "  Command:  vite --port 3001", ""}},
+		"an agent": {"  count 2 files\n  general-purpose · 34s · 7.8k tokens · Opus 5.5\n\n  Progress\n  Read a\n\n  Prompt\n  slow 600\n",
+			[]string{"  count 2 files", "  general-purpose", "", "  Prompt", "  slow 600", ""}},
+	} {
+		d := Read("● tool done\n\n" + strings.Repeat("▔", 60) + "\n" + tt.rows + foot).Dialog
+		require.NotNil(t, d, name)
+		assert.Equal(t, tt.want, d.Head, name)
+	}
+}
+
 // TestP7_SuspendedIsNoBox: only what Claude Code writes after ctrl+z counts, and nothing of a shell follows it.
 func TestP7_SuspendedIsNoBox(t *testing.T) {
 	screen := fixture(t, "suspended")

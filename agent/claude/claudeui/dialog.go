@@ -285,17 +285,20 @@ func newDialog(rows []line, list optionList) *agent.Dialog {
 }
 
 // nameOfTask returns the rows of the page of a command or an agent in the background that stay the same
-// while it runs: its name and its fields but for the clock. Its output follows behind the second blank row.
+// while it runs: its name, its fields but for the clock, and the prompt. They have no digit that counts.
 func nameOfTask(rows []string) (name []string) {
-	blank := 0
-	for _, row := range rows {
-		if row == "" {
-			blank++
+	section := "" // the first row of the present one
+	for i, row := range rows {
+		if i > 0 && rows[i-1] == "" {
+			section = strings.TrimSpace(row)
 		}
-		if blank == 2 {
-			break
-		}
-		if !strings.HasPrefix(strings.TrimSpace(row), "Runtime:") {
+		switch field, _, is := strings.Cut(strings.TrimSpace(row), ":"); {
+		case section == "Output":
+			return name
+		case section == "": // its name and its kind: "general-purpose · 34s · 7.8k tokens"
+			kind, _, _ := strings.Cut(row, " · ")
+			name = append(name, kind)
+		case (section == "Prompt" || strings.Contains(section, ":")) && !(is && field == "Runtime"):
 			name = append(name, row)
 		}
 	}
