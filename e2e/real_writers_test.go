@@ -99,7 +99,7 @@ func TestRealAdopted(t *testing.T) {
 // TestRealP1_BackgroundIsNamed lets a person move an adopted session into the background of Claude Code, first by ←, then by
 // /background: the chat names the command that shows it, types nothing into the window, and starts no second writer.
 func TestRealP1_BackgroundIsNamed(t *testing.T) {
-	t.Parallel()
+	// Not beside other tests: Claude Code stops a job in the background whose process has not begun within 14 s.
 	w, _ := newRealWorld(t)
 	w.start()
 	desk, pane, _, agent := w.adopted()
