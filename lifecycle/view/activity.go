@@ -31,8 +31,8 @@ func Doing(v View, failed talk.Failure) talk.Activity {
 		return talk.Activity{Phase: talk.PhaseAPIError, What: v.Screen.Retry, Until: v.Now.Add(v.Screen.RetryIn).UTC()}
 	case p == talk.PhaseWorking && v.Captured && v.Screen.Compacts:
 		return talk.Activity{Phase: p, What: talk.Compacting}
-	case p == talk.PhaseWorking && v.Pursues:
-		return talk.Activity{Phase: p, What: talk.Pursuing}
+	case v.Pursues && (p == talk.PhaseWorking || p == talk.PhaseIdle && failed.Kind == "" && v.Captured && v.Screen.Busy): // also for the moment between two turns
+		return talk.Activity{Phase: talk.PhaseWorking, What: talk.Pursuing}
 	case p == talk.PhaseIdle && phaseAfter[failed.Kind] != "":
 		return After(failed).At(v.Now)
 	}

@@ -84,6 +84,8 @@ func TestDoing(t *testing.T) {
 		{"it shortens its conversation", free(busy, compacts), talk.Failure{}, talk.Activity{Phase: talk.PhaseWorking, What: talk.Compacting}},
 		{"it has shortened it", free(compacts), talk.Failure{}, talk.Activity{Phase: talk.PhaseIdle}},
 		{"it pursues a goal", free(busy, pursues), talk.Failure{}, talk.Activity{Phase: talk.PhaseWorking, What: talk.Pursuing}},
+		{"between two turns of a goal, as the screen still shows one", free(pursues, func(v *view.View) { v.Screen.Busy = true }), talk.Failure{}, talk.Activity{Phase: talk.PhaseWorking, What: talk.Pursuing}},
+		{"between two turns of a goal", free(pursues), talk.Failure{}, talk.Activity{Phase: talk.PhaseIdle}},
 		{"a goal at a limit", free(pursues), failed(talk.FailedLimit, later), talk.Activity{Phase: talk.PhaseLimited, What: "said", Until: later}},
 		{"a question comes before a goal", free(busy, pursues, below("Bash")), talk.Failure{}, talk.Activity{Phase: talk.PhaseWaitingPermission, What: "Bash"}},
 		{"nobody knows", free(alive(process.Unknown), below("Bash")), failed(talk.FailedLogin, time.Time{}), talk.Activity{Phase: talk.PhaseUnknown}},
