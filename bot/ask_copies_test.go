@@ -14,6 +14,8 @@ import (
 	"ccbot/internal/session"
 )
 
+const whichColour = `{"questions":[{"question":"Which colour?","header":"Colour","multiSelect":false,"options":[{"label":"Red"},{"label":"Blue"}]}]}`
+
 // asksWhileClosed makes a request of a session of Alice whose topic and General are closed, and returns what lists the messages
 // that were sent to a place.
 func asksWhileClosed(t *testing.T, w *chattest.World, tool, input string) (q chattest.Asked, sentTo func(session.Conversation) []int) {
@@ -42,7 +44,7 @@ func TestRequestInClosedGroupIsAnsweredByEachPerson(t *testing.T) {
 		answer      i18n.Key
 	}{
 		{"Bash", chattest.Bash, i18n.AskAllow},
-		{"AskUserQuestion", `{"questions":[{"question":"Which colour?","header":"Colour","multiSelect":false,"options":[{"label":"Red"},{"label":"Blue"}]}]}`, i18n.AskSkip},
+		{"AskUserQuestion", whichColour, i18n.AskSkip},
 		{"ExitPlanMode", `{"plan":"Paint it red."}`, i18n.AskApprove},
 	} {
 		for name, restarts := range map[string]bool{" at once": false, " after a restart": true} {
@@ -79,7 +81,7 @@ func TestReasonOnCopyDecides(t *testing.T) {
 		begin       i18n.Key
 	}{
 		{"Bash", chattest.Bash, i18n.AskDenyWhy},
-		{"AskUserQuestion", `{"questions":[{"question":"Which colour?","header":"Colour","multiSelect":false,"options":[{"label":"Red"},{"label":"Blue"}]}]}`, i18n.AskOther},
+		{"AskUserQuestion", whichColour, i18n.AskOther},
 	} {
 		chattest.RunsAs(t, tt.tool, func(t *testing.T, w *chattest.World) {
 			q, sentTo := asksWhileClosed(t, w, tt.tool, tt.input)

@@ -82,7 +82,7 @@ func (w *world) joinChat(name string) (*remoteChat, *hubProcess) {
 func (w *world) startHost() {
 	w.t.Helper()
 	b := w.run([]string{"host", "run"})
-	w.until("the machine is ready", func() bool { return strings.Contains(b.log.String(), "msg=ready") })
+	w.until("the machine is ready", b.ready)
 }
 
 // reaches repeats a call until its machine answers: one that is busy may count as away.

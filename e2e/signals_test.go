@@ -193,7 +193,7 @@ func TestP9_HangUpReloadsPeople(t *testing.T) {
 	eve.Start()
 	w.settings(fmt.Sprintf("ALLOWED_USERS=%d", w.person.ID()))
 	b := w.detached()
-	w.until("it is ready", func() bool { return strings.Contains(b.log.String(), "msg=ready") })
+	w.until("it is ready", b.ready)
 	hangUp := func(says string) {
 		t.Helper()
 		require.NoError(t, b.cmd.Process.Signal(syscall.SIGHUP))

@@ -63,14 +63,8 @@ type typedTerminal struct {
 	handed  bool // after Esc the agent has put the text back into its box
 }
 
-// waitsForRelease is a hook that lasts until its row releases it, however slow the machine is.
+// waitsForRelease is a hook that lasts until its row makes the file "released", however slow the machine is.
 const waitsForRelease = `until [ -e "$CLAUDE_PROJECT_DIR/released" ]; do sleep 0.2; done; true`
-
-// release lets the row's hook end.
-func (d *typedTerminal) release() {
-	d.t.Helper()
-	require.NoError(d.t, os.WriteFile(filepath.Join(d.dir, "released"), nil, 0o600))
-}
 
 const longText = "say WORD\n2\n3\n4\n5\n6"
 
@@ -271,7 +265,7 @@ func (w *world) comesUpon(at string, row typedRow, word string) string {
 	}
 	d.back()
 	if !d.escaped {
-		d.release()
+		d.makes("released")
 	}
 	var seen time.Time // since when the box has it again
 	shown := false
@@ -294,7 +288,7 @@ func (w *world) comesUpon(at string, row typedRow, word string) string {
 		shown = strings.Contains(d.boxText(), d.word)
 	}
 	asked := d.asked()
-	d.release()
+	d.makes("released")
 	d.next()
 	w.drained()
 	require.NoError(w.t, os.Remove(filepath.Join(w.dir, "released"))) // the next hook waits again
