@@ -126,11 +126,17 @@ func (d *personTerminal) screen(target string) string {
 // typeInTerminal types a line into the window of a session with an idle agent, as a person does.
 func (w *world) typeInTerminal(name, line string) {
 	w.t.Helper()
+	w.agentIsIdle(name)
+	w.tmux("send-keys", "-t", "=ccbot:"+name, "-l", "--", line)
+	w.tmux("send-keys", "-t", "=ccbot:"+name, "Enter")
+}
+
+// agentIsIdle waits until the agent in the window of a session says that its turn, and what follows a turn, is over.
+func (w *world) agentIsIdle(name string) {
+	w.t.Helper()
 	agent, err := strconv.Atoi(w.tmux("display-message", "-p", "-t", "=ccbot:"+name, "#{pane_pid}"))
 	require.NoError(w.t, err)
 	w.until(name+" is idle", func() bool { return w.presenceSays(agent, `"status":"idle"`) })
-	w.tmux("send-keys", "-t", "=ccbot:"+name, "-l", "--", line)
-	w.tmux("send-keys", "-t", "=ccbot:"+name, "Enter")
 }
 
 // endLater ends a process that the test started, if it lives at the test's end.

@@ -30,6 +30,7 @@ func TestP5_TranscriptBecomesNoFile(t *testing.T) {
 			w.open("work", w.dir)
 			w.hear(w.say("say before"), "before")
 			w.drained()
+			w.agentIsIdle("work") // the end of its turn writes to the transcript, and to write to a pipe waits for a reader
 			path := w.record("work").Cursors[0].Path
 			require.NoError(t, os.Rename(path, path+".away"))
 			require.NoError(t, put(path))

@@ -33,11 +33,9 @@ func TestRealP5_WorktreeLosesNoAnswer(t *testing.T) {
 	for _, text := range []string{"first", "second", "third", "fourth"} {
 		assert.Len(t, w.after(0, func(m botapi.Message) bool { return m.Text == text }), 1, "the chat has it once")
 	}
-	entered := 0
-	for _, m := range w.after(0, func(m botapi.Message) bool { return m.FromBot }) {
-		entered += strings.Count(m.Text, "Running EnterWorktree.")
-	}
-	assert.Equal(t, 2, entered, "what was shown before the file was renamed is not shown again")
+	// A resume that takes long shows the agent's screen, which has the conversation.
+	entered := w.after(0, func(m botapi.Message) bool { return strings.HasPrefix(m.Text, "Running EnterWorktree.") })
+	assert.Len(t, entered, 2, "what was shown before the file was renamed is not shown again")
 	w.stop()
 }
 

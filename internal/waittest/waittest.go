@@ -55,11 +55,11 @@ func Next[T any](t testing.TB, c <-chan T, what ...any) T {
 	panic("not reached")
 }
 
-// Context returns a context for calls that end by themselves. It ends shortly before go test's own time,
-// and lasts during the clean-up of the test.
+// Context returns a context for calls that end by themselves. It ends with a wait that begins now, and
+// lasts during the clean-up of the test.
 func Context(t testing.TB) context.Context {
 	t.Helper()
-	end, limited := limit(t)
+	end, limited := soon(t)
 	if !limited {
 		return context.Background()
 	}

@@ -53,6 +53,9 @@ func TestContextEndsBeforeGoTest(t *testing.T) {
 	h := &hurried{TB: t, end: time.Now().Add(time.Second)}
 	end, limited := Context(h).Deadline()
 	assert.True(t, limited && end.Before(h.end))
+	h.end = time.Now().Add(time.Hour)
+	end, _ = Context(h).Deadline()
+	assert.WithinDuration(t, time.Now().Add(most), end, time.Minute, "or, like a wait, long before it")
 }
 
 // One wait that never ends leaves the rest of go test's time to the other tests.
