@@ -423,6 +423,7 @@ var ofTheBot = []sickness{
 	{"a machine that runs twice", func(p *patient) { p.figures.Machines = []health.Machine{{Name: "B", Copies: true}} }, "machine_copies", doctor.Warn},
 	{"a machine that goes on with a copy of this folder", func(p *patient) { p.figures.Machines = []health.Machine{{Name: "B", Elsewhere: true}} }, "machine_elsewhere", doctor.Fail},
 	{"a fleet that does not run", func(p *patient) { p.figures.FleetFailed = true }, "fleet_failed", doctor.Fail},
+	{"a hub that does not answer", func(p *patient) { p.figures.HubSilent = time.Minute }, "hub_silent", doctor.Warn},
 	{"a group that refuses messages", func(p *patient) { p.figures.ShutGroups = []int64{-100123} }, "group_shut", doctor.Warn},
 	{"a group whose General is closed", func(p *patient) { p.figures.ClosedGroups = []int64{-100123} }, "group_closed", doctor.Warn},
 	{"a chat without the line of questions", func(p *patient) { p.figures.Unpinned = 1 }, "no_pins", doctor.Warn},

@@ -88,7 +88,8 @@ type State struct {
 	Presence beat.Presence
 	Heard    time.Time // the last beat; zero: none since the start
 	Said     rpc.Beat
-	Unread   int // news that a newer program has to read
+	Cut      bool // the hub does not answer the chat
+	Unread   int  // news that a newer program has to read
 	// Held is the number of messages between the chat and the host that do not pass although it is
 	// Present, and HeldFor how long none has.
 	Held    int
@@ -464,6 +465,7 @@ func (c *Center) List() []State {
 		}
 		if caller := r.caller.Load(); caller != nil {
 			s.Presence, s.Heard, s.Said = caller.State()
+			s.Cut = caller.IsCut()
 			n, age := r.end.Held()
 			if steady := caller.Steady(); steady > beat.MostHeld {
 				s.Held, s.HeldFor = held(n, min(age, steady), s.Said.Held, min(s.Said.HeldFor, steady))

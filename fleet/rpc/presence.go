@@ -91,6 +91,9 @@ func (c *Caller) State() (beat.Presence, time.Time, Beat) {
 	return c.presence, c.heard, said
 }
 
+// IsCut reports whether the hub does not answer the chat: it says nothing about the host.
+func (c *Caller) IsCut() bool { return !c.connected.Load() }
+
 // Steady returns how long the host has been heard without a break.
 func (c *Caller) Steady() time.Duration {
 	c.mu.Lock()

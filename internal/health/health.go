@@ -61,6 +61,8 @@ type Figures struct {
 
 	Machines    []Machine // the other machines that have a fault; one that is away has none
 	FleetFailed bool      // no other machine is reached, because of a file
+	// since when the hub, through which all other machines are reached, owes the chat an answer
+	HubSilent time.Duration
 
 	AgentVariables []string // names of the variables that agents get
 }
@@ -170,6 +172,7 @@ const (
 	FilesUnread   Code = "files_unread"
 	NotReadable   Code = "transcript_unreadable"
 	FleetFails    Code = "fleet_failed"
+	HubSilent     Code = "hub_silent"
 	MachineUnread Code = "machine_unread"
 	MachineHeld   Code = "machine_held"
 	MachineName   Code = "machine_name"
@@ -201,7 +204,7 @@ const (
 
 // Codes are all of them, the worst first.
 func Codes() []Code {
-	return []Code{PollsStuck, PollsRival, PollsUnknown, PollsWait, PollsFail, APIFails, TmuxHangs, FilesUnread, NotReadable, FleetFails, MachineUnread, MachineHeld, MachineName, MachineClock, MachineCopies, MachineElse, ClaudeGone, ClaudeOld, HooksShut, DiskLow, NotClean, AgentSilent, APIWaits, OutboxLong, KeysBound, NoInstances, NoWatches, Unwatchable, HooksSlow, ClaudeUnknown, WordUnknown, NoPins, GroupRefused, GroupShut, GroupClosed, Anonymous, NoReactions}
+	return []Code{PollsStuck, PollsRival, PollsUnknown, PollsWait, PollsFail, APIFails, TmuxHangs, FilesUnread, NotReadable, FleetFails, HubSilent, MachineUnread, MachineHeld, MachineName, MachineClock, MachineCopies, MachineElse, ClaudeGone, ClaudeOld, HooksShut, DiskLow, NotClean, AgentSilent, APIWaits, OutboxLong, KeysBound, NoInstances, NoWatches, Unwatchable, HooksSlow, ClaudeUnknown, WordUnknown, NoPins, GroupRefused, GroupShut, GroupClosed, Anonymous, NoReactions}
 }
 
 // Warning is one thing that is wrong, with the figures that its sentence names.
@@ -221,9 +224,10 @@ type Warning struct {
 }
 
 const (
-	startUp    = time.Minute     // until then unknown figures are normal
-	longOutbox = 50              // messages; a chat takes one per second
-	slowHook   = 5 * time.Second // a person reads an event as fast
+	startUp    = time.Minute      // until then unknown figures are normal
+	longOutbox = 50               // messages; a chat takes one per second
+	silentHub  = 30 * time.Second // what its restart or a change of the network takes
+	slowHook   = 5 * time.Second  // a person reads an event as fast
 )
 
 // Warnings returns the warnings for f, the worst first.
@@ -247,6 +251,7 @@ func Warnings(f Figures) (all []Warning) {
 		add(!slices.Contains(f.Unread, path), Warning{Code: NotReadable, Path: path})
 	}
 	add(f.FleetFailed, Warning{Code: FleetFails})
+	add(f.HubSilent > silentHub, Warning{Code: HubSilent, For: f.HubSilent})
 	for _, m := range f.Machines {
 		all = append(all, m.Warnings()...)
 	}

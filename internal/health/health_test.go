@@ -41,6 +41,8 @@ func TestWarnings(t *testing.T) {
 		{"a machine that runs twice, and one that goes on with a copy of this folder", func(f *health.Figures) {
 			f.Machines = []health.Machine{{Name: "B", Copies: true}, {Name: "C", Elsewhere: true}}
 		}, []health.Warning{{Code: health.MachineCopies, Machine: "B"}, {Code: health.MachineElse, Machine: "C"}}},
+		{"a hub that is silent for a moment", func(f *health.Figures) { f.HubSilent = 30 * time.Second }, nil},
+		{"a hub that is silent", func(f *health.Figures) { f.HubSilent = time.Minute }, []health.Warning{{Code: health.HubSilent, For: time.Minute}}},
 		{"a fleet that does not run", func(f *health.Figures) { f.FleetFailed = true }, []health.Warning{{Code: health.FleetFails}}},
 		{"a full disk", func(f *health.Figures) { f.Disk.Low, f.Disk.Free = true, 5 }, []health.Warning{{Code: health.DiskLow, Bytes: 5}}},
 		{"a disk of which nothing is known", func(f *health.Figures) { f.Disk = health.Disk{Low: true} }, nil},

@@ -109,6 +109,7 @@ var faults = []fault{
 	{Code(health.OutboxLong), "health", Warn, "wait; `/health` shows the number"},
 	{Code(health.FilesUnread), "health", Warn, "remove the cause, then tap “Try again” in its message"},
 	{Code(health.NotReadable), "health", Warn, "check the named file, and the permissions of its folders"},
+	{Code(health.HubSilent), "health", Warn, "start the hub again, or repair the network between"},
 	{Code(health.FleetFails), "health", Fail, "the log has the file; put it back from a backup, then restart the bot"},
 	{Code(health.MachineUnread), "health", Warn, "put the file back from a backup, or delete it; then restart the bot"},
 	{Code(health.MachineHeld), "health", Warn, "look into the log of `ccbot-hub`; restart it if it names no cause"},

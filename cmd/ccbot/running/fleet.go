@@ -111,6 +111,34 @@ func (f *fleet) faults() (all []health.Machine, failed bool) {
 	return all, false
 }
 
+// silence returns for how long the hub has not answered a chat that began at a time; zero: it answers, or no machine needs it.
+func (f *fleet) silence(began, now time.Time) time.Duration {
+	c, err := f.open()
+	if err != nil {
+		return 0
+	}
+	return silenceOf(c.List(), began, now)
+}
+
+func silenceOf(all []center.State, began, now time.Time) time.Duration {
+	last, needed := began, false
+	for _, s := range all {
+		if s.Fault != nil {
+			continue // the chat has no connection for it
+		}
+		if needed = true; !s.Cut {
+			return 0
+		}
+		if s.Heard.After(last) {
+			last = s.Heard
+		}
+	}
+	if !needed {
+		return 0
+	}
+	return now.Sub(last)
+}
+
 // skewOf returns how far the clock of a machine is off. One that is away may have set it since.
 func skewOf(s center.State) time.Duration {
 	if s.Presence != beat.Present {

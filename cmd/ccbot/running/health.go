@@ -58,6 +58,7 @@ func (s *system) health(ctx context.Context) health.Figures {
 	f := ofMachine(ctx, s.Engine, s.version, s.began)
 	f.Cards, f.Unreadable = s.cards.Undrawn(), s.bot.Answers.Unreadable()
 	f.Machines, f.FleetFailed = s.fleet.faults()
+	f.HubSilent = s.fleet.silence(s.began, now)
 	entries, _ := s.inbox.List()
 	f.Inbox = len(entries)
 	g := outbox.GoingOf(s.outbox)
