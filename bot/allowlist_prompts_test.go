@@ -19,7 +19,7 @@ import (
 )
 
 // Waiting prompts of a person removed from the allow list are not typed, in groups either. The log
-// has one line; the chat has none.
+// has one line, and those who are allowed hear of each once: under it, or with its text in their private chats.
 func TestP9_RemovedPersonsPromptsAreNotTyped(t *testing.T) {
 	t.Run("at a start", func(t *testing.T) {
 		takenOff(t, func(w *chattest.World) error { return w.Review(t.Context(), 0) })
@@ -72,8 +72,15 @@ func takenOff(t *testing.T, ends func(w *chattest.World) error) {
 		}
 	}
 	for _, m := range w.Telegram.Sent { // a question that was missing
-		assert.Contains(t, stay, inbox.UpdateKey(int64(m.ReplyTo)), "no message is about a prompt that ends")
+		assert.Contains(t, stay, inbox.UpdateKey(int64(m.ReplyTo)), "no question is about a prompt that ends")
 	}
+	told := map[int64]int{}
+	for _, m := range w.Telegram.Posted {
+		told[m.To.ChatID]++
+		assert.Contains(t, m.Text.Text, "Nothing was sent to api")
+		assert.Equal(t, m.ReplyTo == 0, strings.Contains(m.Text.Text, "\nx"), "the text is told where it is not seen")
+	}
+	assert.Equal(t, map[int64]int{chattest.Ours: 2, chattest.Alice: 5}, told)
 	assert.Equal(t, 1, strings.Count(log.String(), "not_typed"), log.String())
 	assert.Contains(t, log.String(), "prompts=7")
 }

@@ -9,9 +9,11 @@ import (
 
 	"github.com/google/uuid"
 
+	"ccbot/bot/card"
 	"ccbot/bot/chat"
 	"ccbot/bot/inbox"
 	"ccbot/bot/offer"
+	"ccbot/bot/outbox"
 	"ccbot/bot/render"
 	"ccbot/i18n"
 	"ccbot/internal/logkey"
@@ -177,7 +179,7 @@ func reasonLeft(e inbox.Entry, r port.Session, known bool) reason {
 // notAllowed is why a prompt is not typed, in the log.
 const notAllowed = "the sender is no longer allowed"
 
-// DropUnauthorized ends the waiting prompts of people who are no longer allowed.
+// DropUnauthorized ends the waiting prompts of people who are no longer allowed, and tells those who are.
 func DropUnauthorized(ctx context.Context, p *Prompts) error {
 	entries, unread := p.Entries.List()
 	errs, ended := []error(nil), 0
@@ -185,6 +187,7 @@ func DropUnauthorized(ctx context.Context, p *Prompts) error {
 		if !isUnauthorized(p, e) {
 			continue
 		}
+		errs = append(errs, tellDropped(ctx, p, e))               // before its end: a kill in between tells twice, never not at all
 		if e.Machine != "" && !e.Owned && e.State == inbox.Held { // also when its machine answers again
 			ended++
 			errs = append(errs, p.Queue.Cancel(ctx, e.Session, e.Key))
@@ -200,6 +203,32 @@ func DropUnauthorized(ctx context.Context, p *Prompts) error {
 		p.Chat.Log.Warn("not_typed", logkey.Prompts, ended, logkey.Why, notAllowed)
 	}
 	return cmp.Or(errors.Join(errs...), unread)
+}
+
+// tellDropped reports that a text is not sent to its session, where allowed people see it. A chat that does not show the text gets it.
+func tellDropped(ctx context.Context, p *Prompts, e inbox.Entry) error {
+	r, known := p.book.Records.Get(e.Session)
+	if !known { // nobody waits for what went to no session
+		return nil
+	}
+	why := func(to outbox.Conversation) render.Text {
+		words := p.Chat.In(to)
+		return words.Text(i18n.LimitNotSent, i18n.Args{"Name": r.Name, "Reason": words.Say(i18n.PersonLeft)})
+	}
+	if _, asked := p.cards.Get(e.Key); asked {
+		if err := p.close(ctx, e.Key, why(e.Conversation)); err != nil || p.book.MayShow(e.Conversation) {
+			return err
+		}
+	}
+	var errs []error
+	for _, to := range p.book.Seen(e.Conversation) {
+		told := card.Content{To: to, Session: r.ID, ReplyTo: e.MessageID, Text: why(to)}
+		if to != e.Conversation {
+			told.ReplyTo, told.Text = 0, chat.Lines(told.Text, chat.Quoted(e.Text))
+		}
+		errs = append(errs, p.Chat.Post(ctx, told))
+	}
+	return errors.Join(errs...)
 }
 
 // end takes a waiting prompt out of its queue, if it is in one, and finishes it. chat.IsGone of the
