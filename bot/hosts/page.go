@@ -167,7 +167,7 @@ func (h *Hosts) starts(p chat.Phrases, m machine.Info, s machine.Status) (lines 
 }
 
 // shownWord bounds the letters of a word that another machine has sent.
-const shownWord = 40
+const shownWord = 64
 
 // joining shows the code for a name, and then the machine that waits with it.
 func (h *Hosts) joining(p chat.Phrases, v chat.Visit, name string) chat.Screen {

@@ -11,6 +11,7 @@
 package life
 
 import (
+	"fmt"
 	"os"
 	"slices"
 	"strings"
@@ -32,7 +33,7 @@ const (
 // Life is one start of an end. The zero value is a start of a program that has no lives yet.
 type Life struct {
 	ID string `json:"id"`           // random
-	On string `json:"on,omitempty"` // the name of the machine, as it calls itself
+	On string `json:"on,omitempty"` // the name of the machine, as it calls itself, and the process: copies may run on one machine
 }
 
 // New returns the life of this start.
@@ -41,8 +42,9 @@ func New() (Life, error) {
 	if err != nil {
 		return Life{}, err
 	}
-	on, _ := os.Hostname() // only for people
-	return Life{id.String(), on}, nil
+	host, _ := os.Hostname() // only for people
+	process := fmt.Sprintf(" (pid %d)", os.Getpid())
+	return Life{id.String(), host[:min(len(host), mostOn-len(process))] + process}.Bounded(), nil
 }
 
 // Bounded returns a life with a name that a machine can have.

@@ -1,6 +1,8 @@
 package life_test
 
 import (
+	"fmt"
+	"os"
 	"testing"
 	"time"
 
@@ -89,6 +91,7 @@ func TestLifeTellsItsStart(t *testing.T) {
 	l, err := life.New()
 	require.NoError(t, err)
 	assert.WithinRange(t, l.Since(), before, time.Now().Add(time.Second))
+	assert.Contains(t, l.On, fmt.Sprintf("pid %d", os.Getpid()), "copies that run on one machine are told apart")
 	assert.Zero(t, life.Life{ID: "x"}.Since())
 	other, err := life.New()
 	require.NoError(t, err)
