@@ -6,6 +6,7 @@ import (
 	"errors"
 	"log/slog"
 	"os"
+	"path/filepath"
 	"reflect"
 	"slices"
 	"sync"
@@ -24,6 +25,7 @@ import (
 	"ccbot/lifecycle/outcome"
 	"ccbot/lifecycle/typing"
 	"ccbot/port"
+	"ccbot/port/folders"
 )
 
 // Keeper runs the loops of one ccbot.
@@ -268,7 +270,7 @@ func (k *Keeper) decide(ctx context.Context, h *held) (act, error) {
 		}
 	}
 	if known && l.State.Moves() && l.Step != port.LoopTurn {
-		if _, err := os.Stat(r.Dir + "/"); sysfault.IsNoFolder(err) { // only a folder has such a path
+		if _, err := os.Stat(r.Dir + "/"); sysfault.IsNoFolder(err) || isReplaced(r.Dir, l.Tree) { // only a folder has such a path
 			s.Missing = r.Dir
 		}
 		s.Tree = k.movedInto(*l, r.Folder())
@@ -298,6 +300,13 @@ func (h *held) atStart(s seen, now time.Time) act {
 		a = act{Do: doPause, Reason: port.WhyAway}
 	}
 	return a
+}
+
+// isReplaced reports whether a link has taken the place of a folder of a tree, and leads out of the tree: neither a check nor a prompt
+// of the loop belongs there.
+func isReplaced(dir, tree string) bool {
+	real, err := filepath.EvalSymlinks(dir)
+	return err == nil && tree != "" && folders.IsBelow(dir, tree) && !folders.IsBelow(real, tree)
 }
 
 // movedInto returns the name of the session whose live loop has the work tree of a folder, if the

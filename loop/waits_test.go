@@ -39,7 +39,7 @@ func TestEndOfLongLineIsTold(t *testing.T) {
 // TestMissingFolderIsNamed before another prompt is sent to an agent without a folder, also if something else has its
 // place now.
 func TestMissingFolderIsNamed(t *testing.T) {
-	for _, then := range []string{"", `; echo x > "$PWD"`, `; ln -s nowhere "$PWD"`, `; ln -s "$PWD" "$PWD"`} {
+	for _, then := range []string{"", `; echo x > "$PWD"`, `; ln -s nowhere "$PWD"`, `; ln -s "$PWD" "$PWD"`, `; mkdir "$PWD.other"; ln -s "$PWD.other" "$PWD"`} {
 		w := newWorld(t)
 		w.engine.record.Dir = t.TempDir()
 		w.begin(`rm -rf "$PWD"`+then+"; false", port.LoopBounds{Turns: 9})

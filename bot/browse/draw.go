@@ -184,7 +184,7 @@ func (b *Browser) machines(p chat.Phrases, a at, in folders.Bounds, silent []str
 
 // top returns the folder in which the folders of a machine are shown first.
 func top(in folders.Bounds) string {
-	if len(in.Roots) > 0 && !slices.ContainsFunc(in.Roots, func(root string) bool { return below(root, in.Home) }) {
+	if len(in.Roots) > 0 && !slices.ContainsFunc(in.Roots, func(root string) bool { return folders.IsBelow(in.Home, root) }) {
 		return in.Roots[0]
 	}
 	return in.Home
@@ -206,11 +206,6 @@ func known(chosen, others []string, sessions []port.Session) (all []string) {
 		seen[dir] = true
 		return again
 	})
-}
-
-// below reports whether dir is root or below it. Both are without links.
-func below(root, dir string) bool {
-	return dir == root || strings.HasPrefix(dir, strings.TrimSuffix(root, "/")+"/")
 }
 
 // use leads to a folder. It gets a new key, so two taps start one session.
@@ -303,7 +298,7 @@ func (b *Browser) up(p chat.Phrases, a at) []card.Option {
 	above := folders.Above(a.Dir)
 	in, err := b.Places.Bounds(a.Dir)
 	roots := in.Roots
-	if err != nil || above == a.Dir || len(roots) > 0 && !slices.ContainsFunc(roots, func(root string) bool { return below(root, above) }) {
+	if err != nil || above == a.Dir || len(roots) > 0 && !slices.ContainsFunc(roots, func(root string) bool { return folders.IsBelow(above, root) }) {
 		return nil
 	}
 	return []card.Option{a.in(children, above).to(p.Say(i18n.ButtonUp))}

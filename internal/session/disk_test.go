@@ -19,8 +19,8 @@ import (
 	"ccbot/internal/session/disktest"
 )
 
-func foldersIn(base string) folders {
-	return folders{filepath.Join(base, "sessions"), filepath.Join(base, "quarantine"), &bytes.Buffer{}}
+func foldersIn(base string) storeFolders {
+	return storeFolders{filepath.Join(base, "sessions"), filepath.Join(base, "quarantine"), &bytes.Buffer{}}
 }
 
 func rename(t *testing.T, s *Store, id uuid.UUID, name string) error {
@@ -162,7 +162,7 @@ func TestP8_AtomicWritesSurviveAKill(t *testing.T) {
 }
 
 // writeForEver saves three records in turn and prints a line after each.
-func writeForEver(t *testing.T, f folders) {
+func writeForEver(t *testing.T, f storeFolders) {
 	s := f.open(t)
 	for len(s.List()) < 3 {
 		r := record()

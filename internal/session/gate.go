@@ -3,10 +3,10 @@ package session
 import (
 	"context"
 	"errors"
-	"strings"
 	"sync"
 
 	"ccbot/internal/wording"
+	"ccbot/port/folders"
 )
 
 // ErrFolderInUse means that a session begins in a folder, or that the folder may go already.
@@ -43,7 +43,7 @@ func (g *Gate) enter(dir string) (wait <-chan struct{}) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	for going, over := range g.going {
-		if isBelow(going, dir) {
+		if folders.IsBelow(dir, going) {
 			return over
 		}
 	}
@@ -68,7 +68,7 @@ func (g *Gate) Vacate(dir string) (end func(), err error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	for begun := range g.begins {
-		if isBelow(dir, begun) {
+		if folders.IsBelow(begun, dir) {
 			return nil, ErrFolderInUse
 		}
 	}
@@ -86,9 +86,4 @@ func (g *Gate) Vacate(dir string) (end func(), err error) {
 		delete(g.going, dir)
 		close(over)
 	}, nil
-}
-
-// isBelow reports whether dir is top or below it.
-func isBelow(top, dir string) bool {
-	return dir == top || strings.HasPrefix(dir, strings.TrimSuffix(top, "/")+"/")
 }

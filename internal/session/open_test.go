@@ -18,7 +18,7 @@ import (
 	"ccbot/port/talk"
 )
 
-func (f folders) openReadOnly(t *testing.T) *Store {
+func (f storeFolders) openReadOnly(t *testing.T) *Store {
 	t.Helper()
 	s, err := OpenReadOnly(f.dir, func() time.Time { return noon.Add(time.Hour) }, slog.New(slog.NewTextHandler(f.log, nil)), nil)
 	require.NoError(t, err)
@@ -47,7 +47,7 @@ func listing(t *testing.T, dir string) (lines []string) {
 }
 
 // putOddities adds files that are not records, and returns the expected reports.
-func (f folders) putOddities(t *testing.T) []Unloaded {
+func (f storeFolders) putOddities(t *testing.T) []Unloaded {
 	t.Helper()
 	newer, broken := uuid.MustParse("00000000-0000-7000-8000-000000000001"), uuid.MustParse("00000000-0000-7000-8000-000000000002")
 	pipe := uuid.MustParse("00000000-0000-7000-8000-000000000003")

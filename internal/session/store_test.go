@@ -26,24 +26,24 @@ import (
 	"ccbot/internal/spool"
 )
 
-type folders struct {
+type storeFolders struct {
 	dir, quarantine string
 	log             *bytes.Buffer
 }
 
-func newFolders(t *testing.T) folders {
+func newFolders(t *testing.T) storeFolders {
 	base := t.TempDir()
-	return folders{filepath.Join(base, "sessions"), filepath.Join(base, "quarantine"), &bytes.Buffer{}}
+	return storeFolders{filepath.Join(base, "sessions"), filepath.Join(base, "quarantine"), &bytes.Buffer{}}
 }
 
-func (f folders) open(t *testing.T) *Store {
+func (f storeFolders) open(t *testing.T) *Store {
 	t.Helper()
 	s, err := Open(f.dir, f.quarantine, func() time.Time { return noon }, slog.New(slog.NewTextHandler(f.log, nil)), []string{"other"})
 	require.NoError(t, err)
 	return s
 }
 
-func (f folders) put(t *testing.T, name, content string) {
+func (f storeFolders) put(t *testing.T, name, content string) {
 	t.Helper()
 	require.NoError(t, os.MkdirAll(f.dir, 0o700))
 	require.NoError(t, os.WriteFile(filepath.Join(f.dir, name), []byte(content), 0o600))
@@ -51,7 +51,7 @@ func (f folders) put(t *testing.T, name, content string) {
 
 // quarantined returns the names in quarantine without the files of reasons and the marks of
 // unreported files.
-func (f folders) quarantined(t *testing.T) (names []string) {
+func (f storeFolders) quarantined(t *testing.T) (names []string) {
 	t.Helper()
 	entries, err := os.ReadDir(f.quarantine)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -34,6 +34,11 @@ func Path(address string) string {
 	return path
 }
 
+// IsBelow reports whether a path is that of a folder or below it. Both are without links.
+func IsBelow(path, folder string) bool {
+	return path == folder || strings.HasPrefix(path, strings.TrimSuffix(folder, "/")+"/")
+}
+
 // Short returns an address for people: the home folder as ~, and another machine by its name.
 func (b Bounds) Short(address string) string {
 	machine, path := Split(address)
