@@ -14,6 +14,7 @@ import (
 	"ccbot/bot/chat/chattest"
 	"ccbot/bot/outbox"
 	"ccbot/i18n"
+	"ccbot/internal/session"
 )
 
 const theirs = int64(-200) // a group that is not allowed
@@ -224,4 +225,22 @@ func TestUnsavedGroupIsAskedAgain(t *testing.T) {
 	w.Allowed.Err = nil
 	require.NoError(t, w.TapShown(t, chattest.Alice, w.Telegram.LastEdit(t), i18n.ButtonOtherBots))
 	assert.True(t, w.InGroup(theirs))
+}
+
+// The others hear that an allowed person is no longer in a group: the list goes on naming the person.
+func TestP9_OthersHearThatAPersonLeftTheGroup(t *testing.T) {
+	w := chattest.NewWorld(t)
+	w.Session(t, "api", session.Running) // in Alice's private chat
+	leaves := func(who int64, group models.Chat) []outbox.Message {
+		n := len(w.Telegram.Posted)
+		require.NoError(t, w.Handle(t.Context(), "9", &models.Update{Message: &models.Message{ID: 9, From: &models.User{ID: who}, Chat: group,
+			LeftChatMember: &models.User{ID: who, FirstName: "Ben"}}}))
+		return w.Telegram.Posted[n:]
+	}
+	told := leaves(chattest.Bob, chattest.GroupChat(chattest.Ours))
+	require.Len(t, told, 1)
+	assert.Equal(t, chattest.AtAlice, told[0].To)
+	assert.Contains(t, told[0].Text.Text, "Ben (8) is no longer in")
+	assert.Empty(t, leaves(chattest.Eve, chattest.GroupChat(chattest.Ours)), "nobody is to be taken off the list")
+	assert.Empty(t, leaves(chattest.Bob, theirGroup))
 }

@@ -69,6 +69,9 @@ func (b *Bot) Handle(ctx context.Context, key string, u *models.Update, rest ...
 		return nil
 	}
 	b.At("accepted")
+	if m.LeftChatMember != nil {
+		return later(b.NewGroups.PersonLeft(ctx, m))
+	}
 	if u.Message != nil && quotation.Refers(m, b.Username) {
 		return later(b.refer(ctx, key, m, quotation.Meant(m)))
 	}

@@ -686,8 +686,9 @@ const (
 	GroupMoved                Key = "group_moved" // From, To
 	GroupAsk                  Key = "group_ask"   // ID, Name
 	GroupByHand               Key = "group_by_hand"
-	GroupAllowed              Key = "group_allowed" // ID, Name
-	GroupLeft                 Key = "group_left"    // ID, Name
+	GroupAllowed              Key = "group_allowed"     // ID, Name
+	GroupLeft                 Key = "group_left"        // ID, Name
+	GroupPersonLeft           Key = "group_person_left" // ID, Name, Person
 	GroupNotSaved             Key = "group_not_saved"
 	GroupOthers               Key = "group_others"    // ID, Name
 	SeveralHere               Key = "several_here"    // Bot, Machine
