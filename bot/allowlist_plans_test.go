@@ -198,6 +198,32 @@ func TestP9_AwayMachineIsToldLater(t *testing.T) {
 	})
 }
 
+// TestP9_TextOnAwayMachineIsTakenBackLater: a text of somebody who left that waits on a machine that does not answer prevents no start.
+// It is told once, when that machine has given it up.
+func TestP9_TextOnAwayMachineIsTakenBackLater(t *testing.T) {
+	chattest.RunsRemote(t, func(t *testing.T, w *chattest.World) {
+		r := bobs(t, w, atBob)
+		bobSays(t, w, chattest.PrivateChat(chattest.Bob), "a text that waits")
+		require.NotEmpty(t, w.Record(t, r.ID).Prompts)
+		w.Link.Set(wire.Faults{Unreachable: true})
+		w.Admit(conversation.Lists{People: map[int64]bool{chattest.Alice: true}})
+		told := func() (n int) {
+			for _, m := range w.Telegram.ShownOnce() {
+				n += strings.Count(m.Text.Text, w.Word(i18n.PersonLeft))
+			}
+			return n
+		}
+		require.NoError(t, w.Review(t.Context(), 0))
+		w.Informer.Wake() // as at a start
+		w.Later(3 * time.Minute)
+		assert.Zero(t, told(), "its machine may type it")
+		w.Link.Set(wire.Faults{})
+		w.Later(3 * time.Minute)
+		assert.Equal(t, 1, told())
+		assert.Empty(t, w.Record(t, r.ID).Prompts)
+	})
+}
+
 // TestP9_LoopsOfPeopleWhoLeftPause: until a person takes them over.
 func TestP9_LoopsOfPeopleWhoLeftPause(t *testing.T) {
 	for _, tt := range places {

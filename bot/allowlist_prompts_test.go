@@ -2,6 +2,7 @@ package bot_test
 
 import (
 	"encoding/json"
+	"errors"
 	"log/slog"
 	"strings"
 	"testing"
@@ -25,7 +26,7 @@ func TestP9_RemovedPersonsPromptsAreNotTyped(t *testing.T) {
 		takenOff(t, func(w *chattest.World) error { return w.Review(t.Context(), 0) })
 	})
 	t.Run("while sessions run", func(t *testing.T) {
-		takenOff(t, func(w *chattest.World) error { return prompt.DropUnauthorized(t.Context(), w.Prompts) })
+		takenOff(t, func(w *chattest.World) error { return errors.Join(prompt.DropUnauthorized(t.Context(), w.Prompts)) })
 	})
 }
 

@@ -58,13 +58,13 @@ func (p *Prompts) TooLate(ctx context.Context, in chat.Incoming, command string)
 }
 
 // Review handles the prompts that were not typed when ccbot stopped. It ends the prompts of people
-// who are no longer allowed, and only the log has that; prompts without a sender stay. It asks
+// who are no longer allowed, and tells those who are; prompts without a sender stay. It asks
 // about the others if ccbot was away for longer than MaxAge; about accepted ones at their turn. It
 // repeats missing questions. It must precede the hand-over of prompts to their sessions.
 func (p *Prompts) Review(ctx context.Context, away time.Duration) error {
 	defer p.reviewed.Store(true)
-	if err := DropUnauthorized(ctx, p); err != nil && !errors.Is(err, inbox.ErrUnread) {
-		return err // otherwise they would be typed
+	if _, err := DropUnauthorized(ctx, p); err != nil && !errors.Is(err, inbox.ErrUnread) {
+		return err // otherwise they would be typed; machines that do not answer yet are told later
 	}
 	entries, err := p.Entries.List()
 	if err != nil && !errors.Is(err, inbox.ErrUnread) { // a file that can never be read must not prevent each start
@@ -179,41 +179,58 @@ func reasonLeft(e inbox.Entry, r port.Session, known bool) reason {
 // notAllowed is why a prompt is not typed, in the log.
 const notAllowed = "the sender is no longer allowed"
 
-// DropUnauthorized ends the waiting prompts of people who are no longer allowed, and tells those who are.
-func DropUnauthorized(ctx context.Context, p *Prompts) error {
+// DropUnauthorized ends the waiting prompts of people who are no longer allowed, and tells those who are. away is the error of
+// machines that do not answer: it is called again when they do.
+func DropUnauthorized(ctx context.Context, p *Prompts) (away, err error) {
 	entries, unread := p.Entries.List()
-	errs, ended := []error(nil), 0
+	ended := 0
 	for _, e := range entries {
 		if !isUnauthorized(p, e) {
 			continue
 		}
-		errs = append(errs, tellDropped(ctx, p, e))               // before its end: a kill in between tells twice, never not at all
-		if e.Machine != "" && !e.Owned && e.State == inbox.Held { // also when its machine answers again
+		r, known := p.book.Records.Get(e.Session)
+		failed := drop(ctx, p, e, r, known)
+		switch {
+		case refusal.Is(failed, refusal.Unreachable):
+			away = errors.Join(away, failed)
+		case !chat.IsGone(failed):
 			ended++
-			errs = append(errs, p.Queue.Cancel(ctx, e.Session, e.Key))
-			continue
-		}
-		err := end(ctx, p, e)
-		if !chat.IsGone(err) {
-			ended++
-			errs = append(errs, err)
+			err = errors.Join(err, failed)
 		}
 	}
 	if ended > 0 {
 		p.Chat.Log.Warn("not_typed", logkey.Prompts, ended, logkey.Why, notAllowed)
 	}
-	return cmp.Or(errors.Join(errs...), unread)
+	return away, cmp.Or(err, unread)
+}
+
+// drop ends a prompt of a person who is no longer allowed. It is told before its end, so that a kill in between tells twice rather than
+// not at all; but what another machine has is told when that has given it up: until then the machine may type it.
+func drop(ctx context.Context, p *Prompts, e inbox.Entry, r port.Session, known bool) error {
+	if e.Machine != "" && !e.Owned && e.State == inbox.Held { // also when its machine answers again
+		return errors.Join(tellDropped(ctx, p, e, r), p.Queue.Cancel(ctx, e.Session, e.Key))
+	}
+	if known && r.Machine == "" && r.State != port.StateUnknown {
+		return errors.Join(tellDropped(ctx, p, e, r), end(ctx, p, e))
+	}
+	if err := end(ctx, p, e); err != nil {
+		return err
+	}
+	return tellDropped(ctx, p, e, r)
 }
 
 // tellDropped reports that a text is not sent to its session, where allowed people see it. A chat that does not show the text gets it.
-func tellDropped(ctx context.Context, p *Prompts, e inbox.Entry) error {
-	r, known := p.book.Records.Get(e.Session)
-	if !known { // nobody waits for what went to no session
+func tellDropped(ctx context.Context, p *Prompts, e inbox.Entry, r port.Session) error {
+	if e.Session == uuid.Nil { // nobody waits for what went to no session
 		return nil
+	}
+	name := r.Name
+	if m, found := p.Chat.Machines.Find(e.Machine); found && name == "" { // which has not told of its sessions since the start
+		name = m.Name
 	}
 	why := func(to outbox.Conversation) render.Text {
 		words := p.Chat.In(to)
-		return words.Text(i18n.LimitNotSent, i18n.Args{"Name": r.Name, "Reason": words.Say(i18n.PersonLeft)})
+		return words.Text(i18n.LimitNotSent, i18n.Args{"Name": name, "Reason": words.Say(i18n.PersonLeft)})
 	}
 	if _, asked := p.cards.Get(e.Key); asked {
 		if err := p.close(ctx, e.Key, why(e.Conversation)); err != nil || p.book.MayShow(e.Conversation) {
@@ -222,7 +239,7 @@ func tellDropped(ctx context.Context, p *Prompts, e inbox.Entry) error {
 	}
 	var errs []error
 	for _, to := range p.book.Seen(e.Conversation) {
-		told := card.Content{To: to, Session: r.ID, ReplyTo: e.MessageID, Text: why(to)}
+		told := card.Content{To: to, Session: e.Session, ReplyTo: e.MessageID, Text: why(to)}
 		if to != e.Conversation {
 			told.ReplyTo, told.Text = 0, chat.Lines(told.Text, chat.Quoted(e.Text))
 		}
