@@ -459,7 +459,7 @@ func (c *Center) List() []State {
 	defer c.mu.Unlock()
 	var all []State
 	for _, r := range c.remotes {
-		s := State{Host: r.host, Unread: int(r.unread.Load()), Fault: r.fault}
+		s := State{Host: r.host, Unread: int(r.unread.Load()), Fault: r.fault, Cut: c.chat == nil}
 		if r.own != r.host.Name {
 			s.Own = r.own
 		}

@@ -93,6 +93,9 @@ func (w *world) start() {
 	w.center, err = center.Open(center.Settings{Folder: w.folder, Name: w.name, Now: func() time.Time { return time.Now().Add(time.Duration(w.later.Load())) }, Log: slog.New(slog.DiscardHandler),
 		News: func(join.Host) wire.Chat { return w.chat }, Machines: w.machines})
 	require.NoError(w.t, err)
+	for _, s := range w.center.List() {
+		assert.True(w.t, s.Cut, "the hub has not answered since the start")
+	}
 	w.stop = background(w.t, w.center.Run)
 	waittest.Until(w.t, w.center.IsConnected)
 }
@@ -219,6 +222,7 @@ func TestP8_MachinesJoinAndAreReached(t *testing.T) {
 	w.join("B", b)
 	_, err := w.sessions("B")
 	require.ErrorIs(t, err, refusal.ErrUnreachable, "it has joined, and does not run yet")
+	assert.False(t, w.center.List()[0].Cut, "but the hub answers")
 	onB := w.run("B", b)
 	w.shows("B")
 	w.join("C", c)
