@@ -104,10 +104,12 @@ func TestSweep(t *testing.T) {
 // interruptions returns the events that restart a session's time.
 func interruptions() map[string]func(*Seen) {
 	all := map[string]func(*Seen){
-		"a prompt waits":       func(s *Seen) { s.Record.Prompts = []string{"7"} },
-		"a background command": func(s *Seen) { s.Status.Background = true },
-		"nothing is known":     func(s *Seen) { s.Status = view.Status{} },
-		"no phase":             func(s *Seen) { s.Status.Phase = "" },
+		"a prompt waits":        func(s *Seen) { s.Record.Prompts = []string{"7"} },
+		"a background command":  func(s *Seen) { s.Status.Background = true },
+		"a background agent":    func(s *Seen) { s.Status.Agents = 1 },
+		"a schedule of its own": func(s *Seen) { s.Status.Schedules = 1 },
+		"nothing is known":      func(s *Seen) { s.Status = view.Status{} },
+		"no phase":              func(s *Seen) { s.Status.Phase = "" },
 	}
 	for _, p := range []talk.Phase{talk.PhaseUnknown, talk.PhaseWorking, talk.PhaseWaitingPermission,
 		talk.PhaseWaitingAnswer} {

@@ -62,6 +62,7 @@ func TestOnlyIdleSessionsAreOffered(t *testing.T) {
 	add("torn", func(l *view.Status, _ *session.Record) { l.Phase = talk.PhaseUnknown })
 	add("busy", func(l *view.Status, _ *session.Record) { l.Background = true })
 	add("parent", func(l *view.Status, _ *session.Record) { l.Agents = 1 })
+	add("planner", func(l *view.Status, _ *session.Record) { l.Schedules = 1 })
 	add("written", func(l *view.Status, _ *session.Record) { l.Draft = true })
 	add("watched", func(l *view.Status, _ *session.Record) { l.Attachment = view.Attached })
 	add("queued", func(_ *view.Status, r *session.Record) { r.Prompts = []string{"p"} })
@@ -78,6 +79,7 @@ Not ended:
 • torn: state unknown
 • busy: background commands running
 • parent: 1 agent in the background
+• planner: 1 schedule of its own
 • written: a draft in the prompt box
 • watched: open in a terminal
 • queued: messages are queued

@@ -176,7 +176,7 @@ func TestP3_QuietSessionIsArchivedWithReason(t *testing.T) {
 func TestP6_UnknownSessionIsNotArchived(t *testing.T) {
 	tests := []struct {
 		name  string
-		life  bool // it is a sign of life
+		life  bool // it is a sign of life; or it fails one call, which a look before would use up
 		spoil func(w *world, r session.Record, a *agent)
 	}{
 		{"a prompt waits", false, func(w *world, r session.Record, a *agent) {
@@ -197,13 +197,16 @@ func TestP6_UnknownSessionIsNotArchived(t *testing.T) {
 		{"its presence file is unreadable", false, func(_ *world, _ session.Record, a *agent) {
 			a.set(func(a *agent) { a.unreadable = presence.ErrTorn })
 		}},
-		{"tmux does not answer", false, func(w *world, _ session.Record, _ *agent) { w.tmux.Fail("Server", tmux.ErrLost) }},
+		{"tmux does not answer", true, func(w *world, _ session.Record, _ *agent) { w.tmux.Fail("Server", tmux.ErrLost) }},
 		{"it is not known whether it lives", false, func(w *world, _ session.Record, _ *agent) {
 			w.processes.HideLiveness(true)
 		}},
 		{"a terminal shows it", false, func(w *world, _ session.Record, a *agent) { w.attach(a, -1, false) }},
 		{"a person types there", false, func(w *world, _ session.Record, a *agent) { w.attach(a, 0, false) }},
-		{"nobody knows who looks on", false, func(w *world, _ session.Record, _ *agent) { w.tmux.Fail("Viewers", tmux.ErrLost) }},
+		{"nobody knows who looks on", true, func(w *world, _ session.Record, _ *agent) { w.tmux.Fail("Viewers", tmux.ErrLost) }},
+		{"it has a schedule of its own", false, func(w *world, r session.Record, _ *agent) {
+			w.edit(r.ID, func(r *session.Record) { r.Binding.Schedules = 1 })
+		}},
 		{"a command runs in the background", false, func(w *world, _ session.Record, a *agent) {
 			w.processes.StartNow(901, []string{"make"}, tabletest.Below(a.id.PID))
 		}},
@@ -231,7 +234,7 @@ func TestP6_UnknownSessionIsNotArchived(t *testing.T) {
 				w.stop()
 				tc.spoil(w, r, a)
 				if !tc.life { // then it is not for what has happened since
-					seen = time.Now().Add(time.Hour)
+					seen = w.Observer.Inspector(w.ctx)(w.get(r.ID)).Active
 				}
 				err := w.ArchiveQuiet(w.ctx, r.ID, port.Silence{Since: seen, Quiet: 6 * time.Hour, Cause: port.Cause{Why: "nothing has happened"}})
 				require.ErrorIs(t, err, ErrChanged)
