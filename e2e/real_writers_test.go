@@ -109,7 +109,7 @@ func TestRealP1_BackgroundIsNamed(t *testing.T) {
 	desk.tmux("send-keys", "-t", pane, "Left") // in the empty box
 	w.until("it is seen", func() bool { return strings.Contains(w.record("work").PhaseWhat, "claude attach ") })
 	held := w.say("say nowhere")
-	w.hear(held, "goes on in the background of Claude Code: claude attach ")
+	w.hear(held, "is in the background of Claude Code: claude attach ")
 	assert.NotContains(t, desk.screen(pane), "nowhere")
 	assert.Contains(t, w.hear(w.say("/list"), "work").Text, "in the background of Claude Code: claude attach ")
 	old := w.claudeID()
@@ -126,7 +126,7 @@ func TestRealP1_BackgroundIsNamed(t *testing.T) {
 		desk.tmux("send-keys", "-t", pane, "C-c")
 		return w.table.Liveness(agent) == process.Gone
 	})
-	ended := w.hear(held, "goes on in the background of Claude Code, so it is no longer open here")
+	ended := w.hear(held, "is in the background of Claude Code, so it is no longer open here")
 	assert.Zero(t, w.heard("work ended on its own"))
 	w.until("the record has the conversation there", func() bool { return w.stateOf("work") == "completed" && w.claudeID() != old })
 	assert.Equal(t, process.Gone, w.table.Liveness(agent))

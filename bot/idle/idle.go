@@ -4,6 +4,7 @@ import (
 	"context"
 	"path"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -116,7 +117,7 @@ func (i *Idle) Spared(p chat.Phrases, r port.Session, l port.Status) string {
 	case len(r.Prompts) > 0:
 		return p.Say(i18n.SparedPrompts)
 	case len(at) > 0:
-		return at[0]
+		return strings.Join(at, p.Say(i18n.JoinParts))
 	case l.Draft:
 		return p.Say(i18n.SparedDraft)
 	case !l.Quiet:

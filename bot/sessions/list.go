@@ -345,9 +345,7 @@ func (s *Sessions) entryOf(ctx context.Context, p chat.Phrases, to address.Conve
 		if sign := asks.Sign(p.Words); sign != "" {
 			e.state += " · " + sign
 		}
-		if at := p.AtWindow(l); len(at) > 0 {
-			e.state += " · " + at[0]
-		}
+		e.state = strings.Join(append([]string{e.state}, p.AtWindow(l)...), " · ")
 		if unread(s.chat.Book, r) {
 			e.need = min(e.need, unreads)
 			e.more = append([]string{p.Say(i18n.ListUnread)}, e.more...)
