@@ -194,7 +194,8 @@ func (c *check) end(ctx context.Context) error {
 
 func (c *check) isGone(id process.Identity) bool { return c.table.Liveness(id) == process.Gone }
 
-// endBelow ends everything below the holder.
+// endBelow ends everything below the holder. What is spared is looked at once more: the child that a tmux server has just forked is
+// tmux until it executes its program.
 func (c *check) endBelow(ctx context.Context) error {
 	for round := 0; ; round++ {
 		err := c.look(ctx)
@@ -205,7 +206,7 @@ func (c *check) endBelow(ctx context.Context) error {
 		if err = errors.Join(err, c.endAll(ctx, below)); err == nil && round == maxRounds-1 {
 			err = fmt.Errorf("%w: pid %d and more", errStays, below[0].PID)
 		}
-		if err != nil {
+		if err != nil && (round > 0 || !errors.Is(err, errStays)) {
 			return err
 		}
 	}

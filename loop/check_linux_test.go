@@ -1,9 +1,11 @@
 package loop
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -27,6 +29,27 @@ func TestCheckHasNoTerminal(t *testing.T) {
 	w.begin(fmt.Sprintf(`[ "$(cut -d' ' -f6 /proc/$$/stat)" != %s ]`, ours), port.LoopBounds{Turns: 1})
 	w.run()
 	assert.Equal(t, port.LoopDone, w.only().State)
+}
+
+// TestSparedProcessIsLookedAtAgain: what was forked a moment ago may still look like a program that is spared.
+func TestSparedProcessIsLookedAtAgain(t *testing.T) {
+	w := newWorld(t)
+	looks := 0
+	w.Spared = func(p process.Process) error {
+		if !slices.Contains(p.Args, "1000") {
+			return nil
+		}
+		if looks++; looks == 1 {
+			return errors.New("it looks like tmux")
+		}
+		return nil
+	}
+	w.begin("setsid sleep 1000 & true", port.LoopBounds{Turns: 1})
+	w.run()
+	l := w.only()
+	assert.Equal(t, port.LoopDone, l.State, l.Detail)
+	assert.Empty(t, l.Processes)
+	assert.Greater(t, looks, 1)
 }
 
 // TestCheckStartsTmux: no tmux server is signalled, but the one that a check has started ends with its last window,
