@@ -1,7 +1,10 @@
 package e2e
 
 import (
+	"encoding/json"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -122,6 +125,7 @@ func TestRealP1_BackgroundIsNamed(t *testing.T) {
 		return len(there) == 1
 	})
 	w.endLater(there[0])
+	w.endLater(w.claudeDaemon()) // it writes its files once more when it ends, after the folder of the test is gone
 	w.until("two ^C in a row have ended it", func() bool {
 		desk.tmux("send-keys", "-t", pane, "C-c")
 		return w.table.Liveness(agent) == process.Gone
@@ -139,4 +143,18 @@ func TestRealP1_BackgroundIsNamed(t *testing.T) {
 	w.hear(refused.ID, "work is ready")
 	w.hear(w.say("say back here"), "back here")
 	w.stop()
+}
+
+// claudeDaemon is the process of Claude Code above the conversations in its background.
+func (w *world) claudeDaemon() process.Identity {
+	w.t.Helper()
+	data, err := os.ReadFile(filepath.Join(w.claude, "daemon", "roster.json"))
+	require.NoError(w.t, err)
+	var roster struct {
+		PID int `json:"supervisorPid"`
+	}
+	require.NoError(w.t, json.Unmarshal(data, &roster))
+	id, err := w.table.Identify(roster.PID)
+	require.NoError(w.t, err)
+	return id
 }
