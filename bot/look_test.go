@@ -46,10 +46,19 @@ func wasShown(w *chattest.World, after int, at session.Conversation, words strin
 // opens taps the button that opens a session, in a place, and returns what the tap answers.
 func opens(t *testing.T, w *chattest.World, from int64, at session.Conversation, id uuid.UUID) string {
 	t.Helper()
+	shown := func() (all []outbox.Message) {
+		w.Telegram.Mu.Lock()
+		defer w.Telegram.Mu.Unlock()
+		return slices.DeleteFunc(slices.Clone(w.Telegram.Posted), func(m outbox.Message) bool { return m.Text.Text != "here" })
+	}
+	before := len(shown())
 	require.NoError(t, w.Post(t.Context(), card.Content{To: at, Session: id, Text: render.Plain("here"),
 		Options: w.In(at).Link(i18n.ButtonOpen, chat.OpenLink, id, "")}))
-	w.Telegram.Deliver(t.Context())
-	require.NoError(t, w.TapShown(t, from, w.Telegram.Last(t), i18n.ButtonOpen))
+	waittest.Until(t, func() bool { // the bot runs, and may be sending something else there
+		w.Telegram.Deliver(t.Context())
+		return len(shown()) > before
+	})
+	require.NoError(t, w.TapShown(t, from, shown()[before], i18n.ButtonOpen))
 	return strings.Join(w.Telegram.Done(), "\n")
 }
 
