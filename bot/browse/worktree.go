@@ -3,7 +3,6 @@ package browse
 import (
 	"cmp"
 	"context"
-	"strings"
 
 	"github.com/google/uuid"
 
@@ -60,7 +59,7 @@ func (b *Browser) Left(ctx context.Context, r port.Session) error {
 func (b *Browser) works(dir string, but uuid.UUID) (names []string, err error) {
 	all, err := b.chat.Book.Records.List()
 	for _, r := range all {
-		in := strings.HasPrefix(r.Dir+"/", dir+"/") || strings.HasPrefix(r.Start+"/", dir+"/")
+		in := folders.IsBelow(r.Dir, dir) || folders.IsBelow(r.Start, dir)
 		if !r.State.HasEnded() && r.ID != but && in {
 			names = append(names, chat.ShownName(r.Name))
 		}

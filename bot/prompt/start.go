@@ -188,8 +188,7 @@ func DropUnauthorized(ctx context.Context, p *Prompts) (away, err error) {
 		if !isUnauthorized(p, e) {
 			continue
 		}
-		r, known := p.book.Records.Get(e.Session)
-		failed := drop(ctx, p, e, r, known)
+		failed := drop(ctx, p, e)
 		switch {
 		case refusal.Is(failed, refusal.Unreachable):
 			away = errors.Join(away, failed)
@@ -206,7 +205,8 @@ func DropUnauthorized(ctx context.Context, p *Prompts) (away, err error) {
 
 // drop ends a prompt of a person who is no longer allowed. It is told before its end, so that a kill in between tells twice rather than
 // not at all; but what another machine has is told when that has given it up: until then the machine may type it.
-func drop(ctx context.Context, p *Prompts, e inbox.Entry, r port.Session, known bool) error {
+func drop(ctx context.Context, p *Prompts, e inbox.Entry) error {
+	r, known := p.book.Records.Get(e.Session)
 	if e.Machine != "" && !e.Owned && e.State == inbox.Held { // also when its machine answers again
 		return errors.Join(tellDropped(ctx, p, e, r), p.Queue.Cancel(ctx, e.Session, e.Key))
 	}

@@ -61,7 +61,7 @@ type Figures struct {
 
 	Machines    []Machine // the other machines that have a fault; one that is away has none
 	FleetFailed bool      // no other machine is reached, because of a file
-	// since when the hub, through which all other machines are reached, owes the chat an answer
+	// HubSilent is for how long the hub, through which all other machines are reached, has not answered the chat; zero: it answers.
 	HubSilent time.Duration
 
 	AgentVariables []string // names of the variables that agents get

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"strings"
 	"time"
 
 	"ccbot/host"
@@ -68,7 +67,7 @@ const ignoredTimeout = time.Minute
 // nobody is asked here, so that they stay.
 func (e *loopEngine) RemoveWorktree(ctx context.Context, top string) error {
 	for _, r := range e.Store.Shared() { // also one of a person
-		if (strings.HasPrefix(r.Dir+"/", top+"/") || strings.HasPrefix(r.Folder()+"/", top+"/")) && !loop.IsOver(r, time.Now()) {
+		if (folders.IsBelow(r.Dir, top) || folders.IsBelow(r.Folder(), top)) && !loop.IsOver(r, time.Now()) {
 			return &refusal.Error{Code: refusal.WrongState, Dir: top}
 		}
 	}
