@@ -169,6 +169,27 @@ func TestRequestIsTheLastMessage(t *testing.T) {
 	})
 }
 
+// TestOpenedSessionHasItsRequestLast: while another session is the current one its texts wait, and its requests do not.
+func TestOpenedSessionHasItsRequestLast(t *testing.T) {
+	inTurns(t, turn.Nowhere, func(t *testing.T, w *turnWorld) {
+		w.Telegram.OnSent = func(m outbox.Message, id int) { assert.NoError(t, w.Book.SentPart(m.To, id, m.Session, m.Cursor)) }
+		w.types("mend it")
+		other := w.Session(t, "web", "running")
+		require.NoError(t, w.Book.MakeCurrent(t.Context(), chattest.AtAlice, 0, other.ID))
+		chattest.Grow(t, w.c, chattest.Says("A test is red."), bash("a", "go test"))
+		w.asksEarly("go test")
+		w.Later(time.Minute)
+		require.NotContains(t, w.shown(), "A test is red.")
+		before := len(w.shown())
+		require.NoError(t, w.Book.MakeCurrent(t.Context(), chattest.AtAlice, 0, w.r.ID))
+		w.Later(time.Minute)
+		all := w.shown()[before:]
+		require.Len(t, all, 2)
+		assert.Equal(t, "A test is red.", all[0])
+		assert.Contains(t, all[1], "go test")
+	})
+}
+
 // TestOtherMessagesMoveNoRequest: a prompt and the answer to a command are no reason.
 func TestOtherMessagesMoveNoRequest(t *testing.T) {
 	inTurns(t, turn.Nowhere, func(t *testing.T, w *turnWorld) {

@@ -61,7 +61,8 @@ type request struct {
 	late bool // its hook may have gone before the chat had the request
 
 	called chan struct{} // closed when the transcript's reader has passed the request's call
-	pass   func()        // closes called
+	once   sync.Once     // closes called
+	passed atomic.Bool   // the reader has passed a call of its tool since the last look
 
 	fate    chan struct{} // closed when its message has come into the chat, or will not come
 	decided func()        // closes fate
@@ -191,7 +192,7 @@ func (r *request) reportUnread(ctx context.Context, s State) error {
 
 // follow watches a request until it has ended, or ctx ends.
 func (r *request) follow(ctx context.Context) {
-	later := r.awaitReason(ctx)
+	r.awaitReason(ctx)
 	dials := r.dials.Load()
 	left := ctx.Err() == nil && r.left.Swap(false)
 	var kept error
@@ -212,6 +213,9 @@ func (r *request) follow(ctx context.Context) {
 		if r.loose.Swap(false) {
 			r.letGo(ctx)
 		}
+		if r.passed.Swap(false) {
+			r.note(r.keepLast(ctx))
+		}
 		if r.failed.Swap(false) && again == nil {
 			again = time.After(faultInterval)
 		}
@@ -220,9 +224,6 @@ func (r *request) follow(ctx context.Context) {
 		}
 		select {
 		case <-ctx.Done():
-		case <-later:
-			later = nil
-			r.note(r.keepLast(ctx))
 		case <-confirm:
 			confirm = nil
 		case <-r.wake:
@@ -238,9 +239,15 @@ func (r *request) follow(ctx context.Context) {
 	}
 }
 
-// awaitReason lets the text before the request's call come first. If the transcript's reader has
-// not passed the call by then, later is closed when it has.
-func (r *request) awaitReason(ctx context.Context) (later <-chan struct{}) {
+// pass notes that the transcript's reader has passed a call of the request's tool.
+func (r *request) pass() {
+	r.once.Do(func() { close(r.called) })
+	r.passed.Store(true)
+	pause.Poke(r.wake)
+}
+
+// awaitReason lets the text before the request's call come first.
+func (r *request) awaitReason(ctx context.Context) {
 	r.mu.Lock()
 	held := r.held
 	r.mu.Unlock()
@@ -250,12 +257,6 @@ func (r *request) awaitReason(ctx context.Context) (later <-chan struct{}) {
 		case <-ctx.Done():
 		case <-time.After(reasonTime):
 		}
-	}
-	select {
-	case <-r.called:
-		return nil
-	default:
-		return r.called
 	}
 }
 
@@ -275,7 +276,8 @@ func (r *request) begin(ctx context.Context, isGone func() bool) {
 }
 
 // keepLast brings the card below a text that was written before the request's call, and that the
-// chat got after the card, because the text or its send took longer than reasonTime.
+// chat got after the card: the text or its send took longer than reasonTime, or the session was not
+// the current one, and is read again now that it is.
 func (r *request) keepLast(ctx context.Context) error {
 	s, open := r.get()
 	shown, ok := r.of.cards.Get(r.id)

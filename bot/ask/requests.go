@@ -97,7 +97,6 @@ func NewRequests(d Deps) *Requests {
 
 func (a *Requests) newRequest(q Request) *request {
 	r := &request{of: a, id: q.ID, session: q.Session, tool: q.Tool, wake: make(chan struct{}, 1), called: make(chan struct{})}
-	r.pass = sync.OnceFunc(func() { close(r.called) })
 	r.fate = make(chan struct{})
 	r.decided = sync.OnceFunc(func() { close(r.fate) })
 	if q.SubagentID != "" { // the chat shows none of its texts
