@@ -44,7 +44,7 @@ func TestSparedProcessIsLookedAtAgain(t *testing.T) {
 		}
 		return nil
 	}
-	w.begin("setsid sleep 1000 & true", port.LoopBounds{Turns: 1})
+	w.begin(`setsid sleep 1000 & until [ "$(cat /proc/$!/comm)" = sleep ]; do :; done`, port.LoopBounds{Turns: 1})
 	w.run()
 	l := w.only()
 	assert.Equal(t, port.LoopDone, l.State, l.Detail)
