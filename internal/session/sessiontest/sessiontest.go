@@ -2,6 +2,8 @@
 package sessiontest
 
 import (
+	"fmt"
+	"os"
 	"time"
 
 	"github.com/google/uuid"
@@ -27,11 +29,12 @@ func ID(second int) uuid.UUID {
 	return id
 }
 
-// Over is the record of an ended session, with changes.
+// Over is the record of an ended session, with changes. Its conversation is this test program's own: another one may resume its own at
+// the same time, and would be a writer.
 func Over(second int, name string, changes ...func(*session.Record)) session.Record {
 	at := Noon.Add(time.Duration(second) * time.Second)
 	r := session.Record{Version: session.Version, ID: ID(second), Name: name, Dir: "/src/" + name, Host: "box", State: session.Archived,
-		AgentSessionID: uuid.NewSHA1(uuid.Nil, []byte(name)), CreatedAt: at, UpdatedAt: at, LastEnd: session.LastEnd{EndedAt: at}}
+		AgentSessionID: uuid.NewSHA1(uuid.Nil, fmt.Append(nil, name, os.Getpid())), CreatedAt: at, UpdatedAt: at, LastEnd: session.LastEnd{EndedAt: at}}
 	for _, change := range changes {
 		change(&r)
 	}
