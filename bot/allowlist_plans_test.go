@@ -331,4 +331,24 @@ func TestP9_QuestionsOfHiddenSessionsAreSeen(t *testing.T) {
 		w.Work(t)
 		assert.Len(t, sentTo(w, before, chattest.Alice), 1)
 	})
+	chattest.RunsAs(t, "an open dialog", func(t *testing.T, w *chattest.World) {
+		r := bobs(t, w, atBob)
+		require.NoError(t, w.SessionNews(t.Context(), r, chattest.OpenDialog(chattest.Trust)))
+		w.Work(t)
+		w.Lifecycle.OnDialog = chattest.Trust
+		before := w.Telegram.LastID()
+		admits(t, w, nil, gone...)
+		w.Work(t)
+		moved := sentTo(w, before, chattest.Alice)
+		require.Len(t, moved, 1)
+		assert.NotEmpty(t, moved[0].Buttons)
+	})
+	chattest.RunsAs(t, "a private chat that refuses the bot", func(t *testing.T, w *chattest.World) {
+		w.Telegram.OnParked = map[int64]bool{chattest.Alice: true}
+		require.NoError(t, w.Chats.SetCurrent(atBob, w.Session(t, "web", session.Running).ID))
+		q := w.AsksFor(t, bobs(t, w, atOurs), "Bash", chattest.Bash)
+		admits(t, w, nil, chattest.Alice, chattest.Bob)
+		w.Later(chattest.Round)
+		assert.Equal(t, atBob, w.RequestState(t, q).Conversation)
+	})
 }

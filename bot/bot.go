@@ -137,6 +137,7 @@ type Bot struct {
 	Browser   *browse.Browser
 	Reports   *report.Reports
 	Requests  *ask.Requests
+	Dialogs   *dialog.Dialogs
 	Resumer   *sessions.Sessions
 	Several   *several.Bots
 	Topics    *topics.Topics
@@ -197,11 +198,11 @@ func (b *Bot) Features() []chat.Feature {
 		return b.Prompts.ListWaiting(ctx, to, id)
 	}
 	kept := func(r port.Session) []string { return waiting.Lines(load, r) }
-	dialogs := dialog.New(c, s, func(id uuid.UUID) bool { return b.Requests.Floods(id) }, asked)
-	b.Requests = ask.NewRequests(ask.Deps{Chat: c, Store: b.Asks, Hooks: b.Decisions, Entry: load, Queues: s, Dialogs: dialogs,
+	b.Dialogs = dialog.New(c, s, func(id uuid.UUID) bool { return b.Requests.Floods(id) }, asked)
+	b.Requests = ask.NewRequests(ask.Deps{Chat: c, Store: b.Asks, Hooks: b.Decisions, Entry: load, Queues: s, Dialogs: b.Dialogs,
 		Opened: asked, OnEnd: func(ctx context.Context) { b.Prompts.Tidy(ctx) }})
 	b.Asking = questions.New(questions.Deps{Chat: c, Pins: b.Sender, RemindAfter: b.RemindAfter, Halt: s.Halt,
-		Kinds: map[string]questions.Kind{ask.CardKind: ask.Stops{Requests: b.Requests}, dialog.CardKind: dialogs}})
+		Kinds: map[string]questions.Kind{ask.CardKind: ask.Stops{Requests: b.Requests}, dialog.CardKind: b.Dialogs}})
 	limits := limit.New(c, b.Entries, s, s.Brief, b.ContinueText, func() { b.Informer.Wake() },
 		func(ctx context.Context) time.Duration { return b.Prompts.AfterLimits(ctx) })
 	b.Idle = idle.New(c, s, s.Inspect, func(id uuid.UUID) bool { return limits.Planned(id) || b.Prompts.Holds(id) })
@@ -250,7 +251,7 @@ func (b *Bot) Features() []chat.Feature {
 			b.Answers.Feature(), outputs.Feature(), long.Feature(), b.Topics.Feature(),
 			why.New(why.Deps{Chat: c, Resume: resume, Continue: b.Resumer.Continue, Retry: b.Resumer.Retry, Crash: sessions.Crash}), b.Pages.Feature()},
 		status.New(c, s, s, s, load, b.Transcripts, why.Sentences, resume),
-		[]chat.Feature{b.Requests.Feature(), turns.Feature(), dialogs.Feature(), queues.Feature(), switches.Feature(), b.Changes.Feature(),
+		[]chat.Feature{b.Requests.Feature(), turns.Feature(), b.Dialogs.Feature(), queues.Feature(), switches.Feature(), b.Changes.Feature(),
 			b.Moves.Feature(), b.NewGroups.Feature(), b.Shut.Feature(), b.Several.Feature(), menu.New(menu.Deps{Chat: c, Questions: b.Asking, Folders: b.Browser.Offer, Machines: b.Hosts.Exist, Several: b.Several.Exist}), usage.New(c, s, b.Budget.Lines), b.Files.Feature(),
 			history.New(c, b.Transcripts, b.Transcripts).Feature(), screenshot.New(c, s, b.Fonts), health.New(c, b.Health, b.Computer, b.Hosts.Lines),
 			settings.New(c, s, settings.Configured{IdleAfter: b.IdleAfter, Steps: string(b.Steps)}),

@@ -252,7 +252,7 @@ func (a *Requests) redialled(ctx context.Context, q Request) (known bool, err er
 
 // fresh accepts a new request, and lets its goroutine show it. late reports that its hook may have gone since.
 func (a *Requests) fresh(ctx context.Context, session port.Session, q Request, project []talk.Answerer, late bool) error {
-	places := a.seen(session)
+	places := a.Chat.Seen(session)
 	if session.ID != q.Session || len(places) == 0 {
 		return fmt.Errorf("request %s: its session is shown in no chat", q.ID)
 	}

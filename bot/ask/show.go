@@ -1,10 +1,8 @@
 package ask
 
 import (
-	"cmp"
 	"context"
 	"errors"
-	"slices"
 
 	"ccbot/bot/card"
 	"ccbot/bot/chat"
@@ -26,7 +24,7 @@ func (r *request) relocated(s State) State {
 		return s
 	}
 	session, ok := r.of.Chat.Book.Records.Get(s.Request.Session)
-	places := r.of.seen(session)
+	places := r.of.Chat.Seen(session)
 	if !ok || len(places) == 0 {
 		return leave(s, true, r.of.Chat.Now())
 	}
@@ -41,37 +39,6 @@ func (r *request) relocated(s State) State {
 func (a *Requests) isMisplaced(s State) bool {
 	at, sender := s.Conversation, a.Chat.Sender
 	return !a.Chat.Book.MayShow(at) || s.Stage == StageOpen && (sender.IsClosed(at) || sender.Refuses(at.ChatID))
-}
-
-// seen returns where people see the requests of a session, the best place first. While its topic and
-// General are closed these are the private chats, first that of who has started the session; those that
-// refuse the bot are the last.
-func (a *Requests) seen(r port.Session) []outbox.Conversation {
-	places := a.Chat.Book.Seen(r.Conversation)
-	if !a.isShutOut(r) {
-		return places
-	}
-	private := a.Chat.Book.PrivateChats()
-	if len(private) == 0 {
-		return places
-	}
-	rank := func(to outbox.Conversation) int {
-		return 2*btoi(a.Chat.Sender.Refuses(to.ChatID)) + btoi(to.ChatID != r.Owner)
-	}
-	slices.SortStableFunc(private, func(one, other outbox.Conversation) int { return cmp.Compare(rank(one), rank(other)) })
-	return private
-}
-
-// isShutOut reports whether the topic and General of a session's place are closed.
-func (a *Requests) isShutOut(r port.Session) bool {
-	return a.Chat.Book.MayShow(r.Conversation) && a.Chat.Sender.IsClosed(r.Conversation)
-}
-
-func btoi(is bool) int {
-	if is {
-		return 1
-	}
-	return 0
 }
 
 // inPlace moves a request to another place, where none of it was shown yet.

@@ -1,6 +1,7 @@
 package chat
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -118,6 +119,35 @@ func (c *Chat) In(to outbox.Conversation) Phrases {
 	set, facts := c.Book.Settings(to.ChatID), c.Facts
 	facts.Now = func() time.Time { return c.Now().In(c.Book.Location(to.ChatID)) }
 	return Phrases{Words: c.Speech.For(set.Language, set.Telegram, c.Lang), Facts: facts}
+}
+
+// Seen returns where people see what a session asks, the best place first. While its place may be shown
+// nothing, or its topic and General are closed, these are the private chats, first that of who has
+// started the session; those that refuse the bot are the last.
+func (c *Chat) Seen(r port.Session) []outbox.Conversation {
+	places := c.Book.Seen(r.Conversation)
+	if c.IsShutOut(r) {
+		if private := c.Book.PrivateChats(); len(private) > 0 {
+			places = private
+		}
+	}
+	rank := func(to outbox.Conversation) int {
+		return 2*btoi(c.Sender.Refuses(to.ChatID)) + btoi(to.ChatID != r.Owner)
+	}
+	slices.SortStableFunc(places, func(one, other outbox.Conversation) int { return cmp.Compare(rank(one), rank(other)) })
+	return places
+}
+
+// IsShutOut reports whether the topic and General of a session's place are closed.
+func (c *Chat) IsShutOut(r port.Session) bool {
+	return c.Book.MayShow(r.Conversation) && c.Sender.IsClosed(r.Conversation)
+}
+
+func btoi(is bool) int {
+	if is {
+		return 1
+	}
+	return 0
 }
 
 // Who returns the name of a person who has done something that others read in a place. It is empty

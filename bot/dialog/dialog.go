@@ -16,6 +16,7 @@ import (
 	"ccbot/i18n"
 	"ccbot/internal/glyph"
 	"ccbot/internal/logkey"
+	"ccbot/internal/pause"
 	"ccbot/port"
 	"ccbot/port/news"
 	"ccbot/port/refusal"
@@ -28,6 +29,7 @@ type Dialogs struct {
 	floods func(session uuid.UUID) bool
 	opened func(ctx context.Context, to outbox.Conversation, session uuid.UUID) error
 	cards  chat.Cards[string] // by session, with the mark of the terminal's dialog
+	wake   chan struct{}      // a dialog's place may show nothing any more
 }
 
 // CardKind is the kind of the cards.
@@ -38,7 +40,8 @@ const CardKind = "dialog"
 // dialog is on its way.
 func New(c *chat.Chat, keys port.Keys, floods func(session uuid.UUID) bool,
 	opened func(ctx context.Context, to outbox.Conversation, session uuid.UUID) error) *Dialogs {
-	return &Dialogs{chat: c, keys: keys, floods: floods, opened: opened, cards: chat.NewCards[string](c, CardKind).Asking()}
+	return &Dialogs{chat: c, keys: keys, floods: floods, opened: opened, cards: chat.NewCards[string](c, CardKind).Asking(),
+		wake: make(chan struct{}, 1)}
 }
 
 // Again shows the dialog of a session again below all other messages. It returns false if none is
@@ -61,10 +64,11 @@ const FeatureName = "dialog"
 // Feature describes the feature to the dispatcher.
 func (d *Dialogs) Feature() chat.Feature {
 	return chat.Feature{
-		Name:   FeatureName,
-		Cards:  map[string]chat.OnTap{CardKind: d.cards.OnTap(d.tap)},
-		OnNews: d.onNews,
-		Run:    d.run,
+		Name:      FeatureName,
+		Cards:     map[string]chat.OnTap{CardKind: d.cards.OnTap(d.tap)},
+		OnNews:    d.onNews,
+		OnMachine: func(string) { d.Wake() },
+		Run:       d.run,
 	}
 }
 
@@ -96,9 +100,7 @@ func (d *Dialogs) onNews(ctx context.Context, r port.Session, n news.News) error
 	if news.IsEnd(n) {
 		return d.close(ctx, r.ID)
 	}
-	if places := d.chat.Book.Seen(r.Conversation); len(places) > 0 {
-		r.Conversation = places[0] // no agent waits unseen
-	}
+	r.Conversation = d.placeOf(r)
 	p := d.chat.In(r.Conversation)
 	switch n := n.(type) {
 	case news.Dialog:
@@ -112,19 +114,43 @@ func (d *Dialogs) onNews(ctx context.Context, r port.Session, n news.News) error
 	return nil
 }
 
-// run closes the dialogs that closed while ccbot was down. If the terminal cannot be read, the
-// dialog stays.
+// placeOf returns where a session's dialog is shown: no agent waits unseen.
+func (d *Dialogs) placeOf(r port.Session) outbox.Conversation {
+	if places := d.chat.Seen(r); len(places) > 0 {
+		return places[0]
+	}
+	return r.Conversation
+}
+
+// Wake lets the dialogs look again whether their places may be shown anything.
+func (d *Dialogs) Wake() { pause.Poke(d.wake) }
+
+// run closes the dialogs that closed while ccbot was down, and moves those whose place may be shown
+// nothing any more. If the terminal cannot be read, the dialog stays.
 func (d *Dialogs) run(ctx context.Context) error {
-	for _, c := range d.cards.List() {
-		now, err := d.keys.Dialog(ctx, c.Content.Session)
-		if err == nil && now.Open || err != nil && !isGone(err) {
-			continue
+	for first := true; ; first = false {
+		for _, c := range d.cards.List() {
+			if first || !d.chat.Book.MayShow(c.Content.To) {
+				d.check(ctx, c)
+			}
 		}
-		if err := d.redraw(ctx, c.Key, c.Payload, port.Dialog{}); err != nil {
-			d.chat.Log.Error("dialog_not_closed", logkey.SessionID, c.Key, logkey.Error, err)
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-d.wake:
 		}
 	}
-	return nil
+}
+
+func (d *Dialogs) check(ctx context.Context, c card.Card[string]) {
+	now, err := d.keys.Dialog(ctx, c.Content.Session)
+	stays := now.Open && d.chat.Book.MayShow(c.Content.To)
+	if err == nil && stays || err != nil && !isGone(err) {
+		return
+	}
+	if err := d.redraw(ctx, c.Key, c.Payload, now); err != nil {
+		d.chat.Log.Error("dialog_not_closed", logkey.SessionID, c.Key, logkey.Error, err)
+	}
 }
 
 // isGone reports whether an error means that there is no agent that could ask.
@@ -194,7 +220,13 @@ func (d *Dialogs) redraw(ctx context.Context, key, fingerprint string, now port.
 		return d.closeLocked(ctx, c, i18n.DialogChanged)
 	}
 	r, _ := d.chat.Book.Records.Get(c.Content.Session)
-	r.Conversation = c.Content.To // the place of the message
+	if to := c.Content.To; d.chat.Book.MayShow(to) {
+		r.Conversation = to // the place of the message
+	} else if r.Conversation = d.placeOf(r); r.Conversation != to {
+		if err := d.closeLocked(ctx, c, i18n.DialogChanged); err != nil {
+			return err
+		}
+	}
 	head := d.chat.In(r.Conversation).Text(i18n.DialogOpen, i18n.Args{"Name": r.Name})
 	return d.cards.Show(ctx, key, d.content(r, now, head, r.Attach), now.Fingerprint)
 }
