@@ -24,7 +24,7 @@ over. The chat has what the agent said, once, and nothing else. Buttons do what 
 ` + "`/resume`" + ` goes on with the same conversation. [versions.md](versions.md) says how to try another version.
 
 "✓" is a row that passed. "seen" is what the chat said in a row of which nothing is expected but the five checks. A row that "fails" has
-its reason. Bold rows are also walked by ` + "`.ci/run`" + `: those that have failed once, and one of each group.
+its reason. Bold rows are also walked by ` + "`.ci/run`" + `: one of each group, and those that no other test holds.
 `
 
 // columnsOf are the columns of an agent's table.

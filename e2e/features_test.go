@@ -30,7 +30,7 @@ import (
 // folder, and BESIDE the one that has it.
 type feature struct {
 	group, name string
-	always      bool   // .ci/run walks it too: it failed once, or it is the one of its group
+	always      bool   // .ci/run walks it too: it is the one of its group, or no other test holds it
 	records     bool   // nothing is expected of its own steps: the report has what the chat said
 	fails       string // why ccbot fails in it, if that is known
 

@@ -67,7 +67,7 @@ func TestOption(t *testing.T) {
 
 func TestForbidden(t *testing.T) {
 	for _, word := range []string{"--resume", "-r", "--continue", "-c", "--session-id", "--fork-session", "--settings", "-p", "--print",
-		"-pc", "-rx", "-pr"} {
+		"-pc", "-rx", "-pr", "--bg", "--background", "--cloud", "--tmux", "--teleport", "--from-pr", "--desktop"} {
 		name, found := Forbidden([]string{"--model", "x", word, "y"})
 		assert.True(t, found)
 		if !strings.HasPrefix(word, "--") {
