@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"path/filepath"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -67,10 +68,10 @@ func TestIdleSessionWithToolIsArchived(t *testing.T) {
 		table := tabletest.New()
 		agent, tool := table.StartNow(pane.PID, []string{"claude"}), table.StartNow(901, []string{"make"})
 		table.YieldsTo(tool.PID, tabletest.Never)
-		tries := 0
+		var tries atomic.Int32
 		table.Noted = func(id process.Identity, how process.How) {
 			if id == tool && how == process.HowTerm {
-				tries++
+				tries.Add(1)
 			}
 		}
 		quiet := quietAgent{file: presence.File{PID: agent.PID, ProcStart: agent.Start, SessionID: claude, Status: presence.Idle, UpdatedAt: time.Now()}}
@@ -98,7 +99,7 @@ func TestIdleSessionWithToolIsArchived(t *testing.T) {
 		time.Sleep(50 * time.Minute)
 		synctest.Wait()
 		assert.Equal(t, session.Running, state())
-		assert.Greater(t, tries, 40)
+		assert.Greater(t, tries.Load(), int32(40))
 		time.Sleep(time.Hour)
 		synctest.Wait()
 		assert.NotEqual(t, session.Running, state())

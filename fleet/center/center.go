@@ -489,11 +489,42 @@ func held(ours int, since time.Duration, theirs int, theirSince time.Duration) (
 	return n, longest
 }
 
-// report logs once that the messages of a host do not pass, and that they pass again.
+// Silence returns for how long the hub has not answered a chat with these machines that began at a time; zero: it answers, or no
+// machine needs it.
+func Silence(all []State, began, now time.Time) time.Duration {
+	last, needed := began, false
+	for _, s := range all {
+		if s.Fault != nil {
+			continue // the chat has no connection for it
+		}
+		if needed = true; !s.Cut {
+			return 0
+		}
+		if s.Heard.After(last) {
+			last = s.Heard
+		}
+	}
+	if !needed {
+		return 0
+	}
+	return now.Sub(last)
+}
+
+// report logs once that the hub does not answer, or that the messages of a host do not pass, and that they do again.
 func (c *Center) report(ctx context.Context) error {
+	began, silent := c.settings.Now(), false
 	stuck := make(map[string]bool)
 	for {
-		for _, s := range c.List() {
+		all := c.List()
+		silence := Silence(all, began, c.settings.Now())
+		switch is := silence > beat.MostHeld; {
+		case is && !silent:
+			c.settings.Log.Warn("hub_silent", logkey.Server, c.hub.Address, logkey.Duration, silence.Round(time.Second))
+		case !is && silent:
+			c.settings.Log.Info("hub_answers", logkey.Server, c.hub.Address)
+		}
+		silent = silence > beat.MostHeld
+		for _, s := range all {
 			switch is := s.Held > 0; {
 			case is && !stuck[s.ID]:
 				c.settings.Log.Warn("host_messages_held", logkey.Name, s.Name, logkey.Count, s.Held, logkey.Duration, s.HeldFor.Round(time.Second))

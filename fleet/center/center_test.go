@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -49,6 +50,26 @@ type world struct {
 	later    atomic.Int64 // added to the chat's clock
 	machines center.Machines
 	stop     func()
+	said     events // in the log
+}
+
+// events are the events of a log.
+type events struct {
+	mu  sync.Mutex
+	all []string
+}
+
+func (e *events) Write(line []byte) (int, error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.all = append(e.all, string(line))
+	return len(line), nil
+}
+
+func (e *events) has(event string) bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return slices.ContainsFunc(e.all, func(line string) bool { return strings.Contains(line, "msg="+event+" ") })
 }
 
 func newWorld(t *testing.T) *world {
@@ -90,7 +111,7 @@ func (w *world) startHub() {
 func (w *world) start() {
 	w.t.Helper()
 	var err error
-	w.center, err = center.Open(center.Settings{Folder: w.folder, Name: w.name, Now: func() time.Time { return time.Now().Add(time.Duration(w.later.Load())) }, Log: slog.New(slog.DiscardHandler),
+	w.center, err = center.Open(center.Settings{Folder: w.folder, Name: w.name, Now: func() time.Time { return time.Now().Add(time.Duration(w.later.Load())) }, Log: slog.New(slog.NewTextHandler(&w.said, nil)),
 		News: func(join.Host) wire.Chat { return w.chat }, Machines: w.machines})
 	require.NoError(w.t, err)
 	for _, s := range w.center.List() {
@@ -450,4 +471,22 @@ func TestP9_FilesOfFleetArePrivate(t *testing.T) {
 			return err
 		}))
 	}
+}
+
+// TestSilentHubIsLogged: a machine is merely away in the chat then, and that has other reasons too.
+func TestSilentHubIsLogged(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	b := t.TempDir()
+	w.join("B", b)
+	w.run("B", b)
+	w.shows("B")
+	waittest.Until(t, func() bool { return !w.center.List()[0].Cut })
+	assert.False(t, w.said.has("hub_silent"))
+	w.hub.Close()
+	waittest.Until(t, func() bool { return w.center.List()[0].Cut })
+	w.later.Store(int64(time.Minute))
+	waittest.Until(t, func() bool { return w.said.has("hub_silent") })
+	w.startHub()
+	waittest.Until(t, func() bool { return w.said.has("hub_answers") })
 }

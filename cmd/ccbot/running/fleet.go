@@ -117,26 +117,7 @@ func (f *fleet) silence(began, now time.Time) time.Duration {
 	if err != nil {
 		return 0
 	}
-	return silenceOf(c.List(), began, now)
-}
-
-func silenceOf(all []center.State, began, now time.Time) time.Duration {
-	last, needed := began, false
-	for _, s := range all {
-		if s.Fault != nil {
-			continue // the chat has no connection for it
-		}
-		if needed = true; !s.Cut {
-			return 0
-		}
-		if s.Heard.After(last) {
-			last = s.Heard
-		}
-	}
-	if !needed {
-		return 0
-	}
-	return now.Sub(last)
+	return center.Silence(c.List(), began, now)
 }
 
 // skewOf returns how far the clock of a machine is off. One that is away may have set it since.

@@ -1,0 +1,31 @@
+package center
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+)
+
+// TestSilenceOfHub: a hub is silent since the last beat that came through it, and counts only where it is needed.
+func TestSilenceOfHub(t *testing.T) {
+	now := time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
+	began := now.Add(-time.Hour)
+	cut := func(ago time.Duration) State { return State{Cut: true, Heard: now.Add(-ago)} }
+	never := State{Cut: true}
+	for name, tt := range map[string]struct {
+		all  []State
+		want time.Duration
+	}{
+		"no machine":                 {nil, 0},
+		"the hub answers":            {[]State{{Heard: now}}, 0},
+		"one machine is merely away": {[]State{{Heard: now.Add(-time.Hour)}}, 0},
+		"the last beat of two":       {[]State{cut(time.Minute), cut(2 * time.Minute)}, time.Minute},
+		"beside an unreadable one":   {[]State{{Fault: errors.New("x")}, cut(time.Minute)}, time.Minute},
+		"only an unreadable one":     {[]State{{Fault: errors.New("x")}}, 0},
+		"none since the start":       {[]State{never}, time.Hour},
+	} {
+		assert.Equal(t, tt.want, Silence(tt.all, began, now), name)
+	}
+}
