@@ -2,6 +2,9 @@ package lifecycle
 
 import (
 	"context"
+	"fmt"
+	"net"
+	"syscall"
 	"testing"
 	"time"
 
@@ -83,6 +86,10 @@ func TestSilentAgentIsNoted(t *testing.T) {
 		assert.True(t, is(w.ctx, 2*time.Second, context.DeadlineExceeded))
 		assert.True(t, is(ended, 0, context.Canceled), "as before")
 		assert.False(t, is(w.ctx, 2*time.Second, nil))
+		gone := &net.OpError{Op: "dial", Net: "unix", Err: syscall.ENOENT}
+		assert.True(t, is(w.ctx, 0, fmt.Errorf("appserver: %w", gone)), "its socket was removed")
+		assert.True(t, is(ended, 0, gone), "as before")
+		assert.False(t, is(w.ctx, 0, nil))
 	})
 }
 

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"log/slog"
 	"math"
+	"net"
 	"os"
 	"slices"
 	"sync"
@@ -67,10 +68,11 @@ func (o *Observer) IsSilent(id uuid.UUID) bool {
 // silentAfter is longer than an agent that works needs for an answer.
 const silentAfter = 2 * time.Second
 
-// noteAnswer notes whether an agent has answered in the time that was spent.
+// noteAnswer notes whether an agent has answered in the time that was spent. One whose socket was removed never answers.
 func (o *Observer) noteAnswer(ctx context.Context, id uuid.UUID, spent time.Duration, err error) {
+	_, cut := errors.AsType[*net.OpError](err)
 	switch {
-	case err != nil && spent >= silentAfter:
+	case err != nil && (spent >= silentAfter || cut && ctx.Err() == nil):
 		o.silent.Store(id, true)
 	case err != nil && ctx.Err() != nil: // the look was too short to know
 	default:
