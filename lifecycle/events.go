@@ -162,12 +162,28 @@ func (w *work) followMoved(ctx context.Context) error {
 		return nil
 	}
 	path, err := w.agent().Transcripts.Find(w.r.AgentSessionID)
-	if err != nil || path == now.Path {
-		return nil //nolint:nilerr // it may not be made yet
+	if err != nil && !errors.Is(err, fs.ErrNotExist) || path == now.Path {
+		return nil //nolint:nilerr // a look at another time may tell
+	}
+	if now.Offset > 0 && !reaches(path, now.Offset) {
+		if last := len(w.r.History) - 1; last >= 0 && w.r.History[last].Rule == ruleGone {
+			return nil // it is on disk
+		}
+		w.r.Note(w.Now(), ruleGone, "its transcript is gone, and no file of its id goes on")
+		return w.save()
+	}
+	if err != nil {
+		return nil //nolint:nilerr // it is not made yet
 	}
 	now.Path = path
 	w.r.Cursors = append(w.r.Cursors, now)
 	return w.saveAndFollow(ctx)
+}
+
+// reaches reports whether a file has a position: a shorter one is not the renamed file, but another one of its name.
+func reaches(path string, offset int64) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.Size() >= offset
 }
 
 // keepUp follows an agent of which no SessionStart has come into another conversation, after /clear

@@ -2,6 +2,7 @@ package lifecycle
 
 import (
 	"errors"
+	"os"
 	"path/filepath"
 	"slices"
 	"testing"
@@ -11,6 +12,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"ccbot/agent/jsonl"
 	"ccbot/hooks"
 	"ccbot/internal/hookwire"
 	"ccbot/internal/session"
@@ -161,6 +163,42 @@ func TestP5_ResumeInOtherFolderRepeatsNothing(t *testing.T) {
 		got = w.get(r.ID)
 		c, _ = got.Cursor()
 		assert.Equal(t, talk.Cursor{Path: there, Offset: size}, c, "it is followed already")
+	})
+}
+
+// TestP5_RenamedTranscriptIsFollowed: an agent may keep its file with the folder in which it works. A shorter file of the
+// same name is another one, and /why says that none goes on.
+func TestP5_RenamedTranscriptIsFollowed(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		r, _ := w.settled()
+		w.write(r, userLine("hello"))
+		was := w.transcript(r.AgentSessionID)
+		end, err := jsonl.End(was)
+		require.NoError(t, err)
+		w.edit(r.ID, func(r *session.Record) { r.Cursors[len(r.Cursors)-1].Offset = end.Offset })
+		there := filepath.Join(w.base, "projects", "-elsewhere", filepath.Base(was))
+		require.NoError(t, os.MkdirAll(filepath.Dir(there), 0o700))
+		require.NoError(t, os.Rename(was, was+".away"))
+		none := func() {
+			t.Helper()
+			w.Wake(r.ID)
+			w.pass(time.Minute)
+			got := w.get(r.ID)
+			c, _ := got.Cursor()
+			assert.Equal(t, talk.Cursor{Path: was, Offset: end.Offset}, c, "no cursor is lost")
+			assert.Equal(t, session.Running, got.State)
+			last := got.History[len(got.History)-1]
+			assert.Contains(t, last.Why, "its transcript is gone")
+		}
+		none()
+		require.NoError(t, os.WriteFile(there, []byte("{}\n"), 0o600))
+		none()
+		require.NoError(t, os.Rename(was+".away", there))
+		w.Wake(r.ID)
+		w.pass(time.Minute)
+		got := w.get(r.ID)
+		c, _ := got.Cursor()
+		assert.Equal(t, talk.Cursor{Path: there, Offset: end.Offset}, c)
 	})
 }
 

@@ -144,8 +144,10 @@ func (d *Dialogs) run(ctx context.Context) error {
 
 func (d *Dialogs) check(ctx context.Context, c card.Card[string]) {
 	now, err := d.keys.Dialog(ctx, c.Content.Session)
-	stays := now.Open && d.chat.Book.MayShow(c.Content.To)
-	if err == nil && stays || err != nil && !isGone(err) {
+	switch {
+	case isGone(err):
+		now = port.Dialog{}
+	case err != nil, now.Open && d.chat.Book.MayShow(c.Content.To):
 		return
 	}
 	if err := d.redraw(ctx, c.Key, c.Payload, now); err != nil {
