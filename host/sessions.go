@@ -97,7 +97,8 @@ type Sessions struct {
 	Queues
 	// Git looks at the repository of a folder, and at what has changed in it since a commit, see
 	// git.Compare.
-	Git func(ctx context.Context, dir, since string) (*git.State, *git.Changes, error)
+	Git   func(ctx context.Context, dir, since string) (*git.State, *git.Changes, error)
+	Roots []string // as [Machine.Roots]; git is not asked about a folder outside of them
 	// Diffs returns the changes of each file, see [Diffs].
 	folders.Diffs
 	// Spending returns the use of agents, see [Spending].

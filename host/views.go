@@ -126,7 +126,9 @@ func (s Sessions) Work(ctx context.Context, id uuid.UUID) (w port.Work, err erro
 		return port.Work{}, nil
 	}
 	w = s.brief(r)
-	w.Git = gitOf(ctx, s.Git, r)
+	if w.Git = (&port.Git{Outside: true}); InRoots(s.Roots, r.Folder()) {
+		w.Git = gitOf(ctx, s.Git, r)
+	}
 	if s.Memory != nil && r.State.Live() {
 		w.Memory = s.Memory(ctx, s.Observer.PIDs(ctx, r)...)
 	}

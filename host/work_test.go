@@ -78,3 +78,15 @@ func TestWorkReadsGit(t *testing.T) {
 		})
 	}
 }
+
+// TestP9_WorkOutsideAsksNoGit: an agent may have gone outside of the folders that are shown.
+func TestP9_WorkOutsideAsksNoGit(t *testing.T) {
+	r := worked(t)
+	m := Sessions{Roots: []string{"/srv"}, Terminals: Terminals{Agents: agents, Records: &records{r}}, Git: func(context.Context, string, string) (*git.State, *git.Changes, error) {
+		t.Error("git was asked")
+		return nil, nil, nil
+	}}
+	got, err := m.Work(t.Context(), r.ID)
+	require.NoError(t, err)
+	assert.Equal(t, &port.Git{Outside: true}, got.Git)
+}

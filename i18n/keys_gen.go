@@ -641,6 +641,7 @@ const (
 	StatusGit                 Key = "status_git"
 	StatusGitBare             Key = "status_git_bare"
 	StatusGitNone             Key = "status_git_none"
+	StatusGitOutside          Key = "status_git_outside"
 	StatusGitUnknown          Key = "status_git_unknown"
 	StatusChanges             Key = "status_changes"   // Added, Commit, Count, Removed
 	StatusUnchanged           Key = "status_unchanged" // Commit

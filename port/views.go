@@ -236,6 +236,7 @@ type Tokens struct {
 
 // Git is the repository of a session's folder.
 type Git struct {
+	Outside bool   // the session works outside of the folders that it may be opened in, so nothing was looked at
 	Root    string // its top folder; empty: the folder is in no repository
 	Branch  string // empty: none is checked out
 	Head    string // commit id; empty before the first commit

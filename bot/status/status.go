@@ -328,6 +328,8 @@ func (w words) git(g *port.Git, all *folders.Changes) render.Text {
 	switch {
 	case g == nil:
 		return render.Plain(w.Say(i18n.StatusGitUnknown))
+	case g.Outside:
+		return render.Plain(w.Say(i18n.StatusGitOutside))
 	case g.Root == "":
 		return render.Plain(w.Say(i18n.StatusGitNone))
 	}

@@ -205,7 +205,7 @@ func (e *Engine) openPorts() (err error) {
 	e.Spending = &host.Spending{Ledger: ledger.New(e.Coding, filepath.Join(e.Dir, "usage"), time.Now, e.Log), Agents: e.Coding, Dir: e.Dir, Records: e.Store,
 		Watch: e.Watch, Now: time.Now, Log: e.Log}
 	e.Sessions = &host.Sessions{Terminals: host.Terminals{Agents: e.Coding, Records: e.Store}, Git: offline.Git(e.Environ), Spending: e.Spending, Forgets: e.Forget,
-		Diffs: e.diffs(), Memory: gauge.Sum}
+		Diffs: e.diffs(), Memory: gauge.Sum, Roots: e.Places.Roots}
 	e.Transcripts = &host.Transcripts{Agents: e.Coding, Records: e.Store, Watch: e.Watch, Tickets: e.Places.Tickets, Log: e.Log}
 	e.Conversations = host.Conversations{Agents: e.Coding, Records: e.Store, Dir: filepath.Join(e.Dir, "exports"), Tickets: e.Places.Tickets}
 	if err := e.Conversations.Tidy(); err != nil { // the next start may do it
