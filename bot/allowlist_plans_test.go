@@ -336,6 +336,7 @@ func TestP9_QuestionsOfHiddenSessionsAreSeen(t *testing.T) {
 		require.NoError(t, w.SessionNews(t.Context(), r, chattest.OpenDialog(chattest.Trust)))
 		w.Work(t)
 		w.Lifecycle.OnDialog = chattest.Trust
+		w.Lifecycle.OnDialog.Fingerprint = "as the desk has moved its cursor"
 		before := w.Telegram.LastID()
 		admits(t, w, nil, gone...)
 		w.Work(t)
@@ -346,7 +347,9 @@ func TestP9_QuestionsOfHiddenSessionsAreSeen(t *testing.T) {
 	chattest.RunsAs(t, "a private chat that refuses the bot", func(t *testing.T, w *chattest.World) {
 		w.Telegram.OnParked = map[int64]bool{chattest.Alice: true}
 		require.NoError(t, w.Chats.SetCurrent(atBob, w.Session(t, "web", session.Running).ID))
-		q := w.AsksFor(t, bobs(t, w, atOurs), "Bash", chattest.Bash)
+		r := bobs(t, w, atOurs)
+		w.Records.Change(r.ID, func(r *session.Record) { r.Owner = chattest.Alice })
+		q := w.AsksFor(t, r, "Bash", chattest.Bash)
 		admits(t, w, nil, chattest.Alice, chattest.Bob)
 		w.Later(chattest.Round)
 		assert.Equal(t, atBob, w.RequestState(t, q).Conversation)

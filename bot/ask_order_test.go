@@ -190,6 +190,21 @@ func TestOpenedSessionHasItsRequestLast(t *testing.T) {
 	})
 }
 
+// TestSubagentsRequestStays: the chat shows no text of a subagent, so a turn of the main agent explains nothing.
+func TestSubagentsRequestStays(t *testing.T) {
+	inTurns(t, turn.Nowhere, func(t *testing.T, w *turnWorld) {
+		w.Telegram.OnSent = func(m outbox.Message, id int) { assert.NoError(t, w.Book.SentPart(m.To, id, m.Session, m.Cursor)) }
+		q := w.Request(t, w.r, "Bash", chattest.Bash)
+		q.SubagentID = "a1"
+		require.NoError(t, w.OnEarlyRequest(t.Context(), q.Request))
+		w.Later(time.Second)
+		require.Len(t, w.shown(), 1)
+		chattest.Grow(t, w.c, chattest.Says("I look."), bash("b", "ls"))
+		w.Later(time.Minute)
+		assert.Len(t, w.shown(), 2)
+	})
+}
+
 // TestOtherMessagesMoveNoRequest: a prompt and the answer to a command are no reason.
 func TestOtherMessagesMoveNoRequest(t *testing.T) {
 	inTurns(t, turn.Nowhere, func(t *testing.T, w *turnWorld) {

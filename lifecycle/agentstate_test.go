@@ -90,6 +90,7 @@ func TestSilentAgentIsNoted(t *testing.T) {
 		assert.True(t, is(w.ctx, 0, fmt.Errorf("appserver: %w", gone)), "its socket was removed")
 		assert.True(t, is(ended, 0, gone), "as before")
 		assert.False(t, is(w.ctx, 0, nil))
+		assert.False(t, is(ended, 0, gone), "the look was too short to know")
 	})
 }
 

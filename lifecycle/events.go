@@ -158,7 +158,13 @@ func (w *work) followMoved(ctx context.Context) error {
 	if w.r.State != session.Running || !followed {
 		return nil
 	}
+	last := len(w.r.History) - 1
+	gone := last >= 0 && w.r.History[last].Rule == ruleGone
 	if _, err := os.Stat(now.Path); !errors.Is(err, fs.ErrNotExist) {
+		if err == nil && gone {
+			w.r.Note(w.Now(), ruleBack, "its transcript is there again")
+			return w.save()
+		}
 		return nil
 	}
 	path, err := w.agent().Transcripts.Find(w.r.AgentSessionID)
@@ -166,14 +172,17 @@ func (w *work) followMoved(ctx context.Context) error {
 		return nil //nolint:nilerr // a look at another time may tell
 	}
 	if now.Offset > 0 && !reaches(path, now.Offset) {
-		if last := len(w.r.History) - 1; last >= 0 && w.r.History[last].Rule == ruleGone {
+		if gone {
 			return nil // it is on disk
 		}
-		w.r.Note(w.Now(), ruleGone, "its transcript is gone, and no file of its id goes on")
+		w.r.Note(w.Now(), ruleGone, "its transcript is gone, and no other file continues it")
 		return w.save()
 	}
 	if err != nil {
 		return nil //nolint:nilerr // it is not made yet
+	}
+	if gone {
+		w.r.Note(w.Now(), ruleBack, "its transcript has another place")
 	}
 	now.Path = path
 	w.r.Cursors = append(w.r.Cursors, now)

@@ -1,6 +1,7 @@
 package lifecycle
 
 import (
+	"cmp"
 	"errors"
 	"os"
 	"path/filepath"
@@ -179,6 +180,7 @@ func TestP5_RenamedTranscriptIsFollowed(t *testing.T) {
 		there := filepath.Join(w.base, "projects", "-elsewhere", filepath.Base(was))
 		require.NoError(t, os.MkdirAll(filepath.Dir(there), 0o700))
 		require.NoError(t, os.Rename(was, was+".away"))
+		before, noted := len(w.get(r.ID).History), int64(0)
 		none := func() {
 			t.Helper()
 			w.Wake(r.ID)
@@ -187,8 +189,11 @@ func TestP5_RenamedTranscriptIsFollowed(t *testing.T) {
 			c, _ := got.Cursor()
 			assert.Equal(t, talk.Cursor{Path: was, Offset: end.Offset}, c, "no cursor is lost")
 			assert.Equal(t, session.Running, got.State)
-			last := got.History[len(got.History)-1]
-			assert.Contains(t, last.Why, "its transcript is gone")
+			assert.Len(t, got.History, before+1)
+			last := got.History[before]
+			assert.Equal(t, ruleGone, last.Rule)
+			noted = cmp.Or(noted, last.At.UnixNano())
+			assert.Equal(t, noted, last.At.UnixNano(), "it is noted once")
 		}
 		none()
 		require.NoError(t, os.WriteFile(there, []byte("{}\n"), 0o600))
@@ -199,6 +204,7 @@ func TestP5_RenamedTranscriptIsFollowed(t *testing.T) {
 		got := w.get(r.ID)
 		c, _ := got.Cursor()
 		assert.Equal(t, talk.Cursor{Path: there, Offset: end.Offset}, c)
+		assert.Equal(t, ruleBack, got.History[len(got.History)-1].Rule)
 	})
 }
 

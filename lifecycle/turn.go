@@ -187,7 +187,8 @@ const (
 	ruleEnded   session.Rule = "ended"     // the agent ended by itself
 	ruleLost    session.Rule = "lost"      // the pane went away without ccbot
 	ruleFailed  session.Rule = "failed"    // a launch never became ready
-	ruleGone    session.Rule = "gone"      // its transcript is not where it was
+	ruleGone    session.Rule = "gone"      // its transcript is not in its place
+	ruleBack    session.Rule = "back"      // it is there again, or elsewhere
 	// ruleFollowed: the agent is in another conversation, after /clear or an in-TUI /resume.
 	ruleFollowed session.Rule = "resume.current_session_followed"
 )

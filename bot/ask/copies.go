@@ -62,8 +62,8 @@ func (a *Requests) as(s State, to outbox.Conversation, turn func(State) (State, 
 // showCopies sends the copies that an open request needs, and keeps those that it has as it is.
 func (a *Requests) showCopies(ctx context.Context, s State) (err error) {
 	session, _ := a.Chat.Book.Records.Get(s.Request.Session)
-	if s.Stage == StageOpen && a.Chat.IsShutOut(session) {
-		for _, to := range a.Chat.Seen(session) {
+	if s.Stage == StageOpen && a.isShutOut(session) {
+		for _, to := range a.seen(session) {
 			_, has := a.cards.Get(copyKey(s.Request.ID, to))
 			if !has && to != s.Conversation && !a.Chat.Sender.Refuses(to.ChatID) {
 				err = errors.Join(err, a.showCopy(ctx, s, to, copied{}))

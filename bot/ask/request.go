@@ -277,11 +277,11 @@ func (r *request) begin(ctx context.Context, isGone func() bool) {
 
 // keepLast brings the card below a text that was written before the request's call, and that the
 // chat got after the card: the text or its send took longer than reasonTime, or the session was not
-// the current one, and is read again now that it is.
+// the current one, and is read again now that it is. The chat shows no text of a subagent.
 func (r *request) keepLast(ctx context.Context) error {
 	s, open := r.get()
 	shown, ok := r.of.cards.Get(r.id)
-	if !open || s.Stage != StageOpen || !ok || shown.Message == 0 || r.of.Chat.Book.LastOf(s.Conversation, r.session) <= shown.Message {
+	if !open || s.Stage != StageOpen || s.Request.SubagentID != "" || !ok || shown.Message == 0 || r.of.Chat.Book.LastOf(s.Conversation, r.session) <= shown.Message {
 		return nil
 	}
 	below := render.Plain(r.of.Chat.In(s.Conversation).Say(i18n.QuestionBelow))

@@ -252,7 +252,7 @@ func (a *Requests) redialled(ctx context.Context, q Request) (known bool, err er
 
 // fresh accepts a new request, and lets its goroutine show it. late reports that its hook may have gone since.
 func (a *Requests) fresh(ctx context.Context, session port.Session, q Request, project []talk.Answerer, late bool) error {
-	places := a.Chat.Seen(session)
+	places := a.seen(session)
 	if session.ID != q.Session || len(places) == 0 {
 		return fmt.Errorf("request %s: its session is shown in no chat", q.ID)
 	}
@@ -325,7 +325,9 @@ func (a *Requests) noteCall(session uuid.UUID, item talk.Item) {
 		}
 		a.calls[session][item.Tool.ID] = item.Tool.Name
 		for _, r := range a.open {
-			a.passLocked(r)
+			if r.session == session && r.tool == item.Tool.Name {
+				r.pass()
+			}
 		}
 	}
 }

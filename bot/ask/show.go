@@ -24,7 +24,7 @@ func (r *request) relocated(s State) State {
 		return s
 	}
 	session, ok := r.of.Chat.Book.Records.Get(s.Request.Session)
-	places := r.of.Chat.Seen(session)
+	places := r.of.seen(session)
 	if !ok || len(places) == 0 {
 		return leave(s, true, r.of.Chat.Now())
 	}
@@ -39,6 +39,20 @@ func (r *request) relocated(s State) State {
 func (a *Requests) isMisplaced(s State) bool {
 	at, sender := s.Conversation, a.Chat.Sender
 	return !a.Chat.Book.MayShow(at) || s.Stage == StageOpen && (sender.IsClosed(at) || sender.Refuses(at.ChatID))
+}
+
+// seen returns where people see the requests of a session, the best place first: the private chats also
+// while its topic and General are closed.
+func (a *Requests) seen(r port.Session) []outbox.Conversation {
+	if private := a.Chat.Book.PrivateChats(); a.isShutOut(r) && len(private) > 0 {
+		return a.Chat.ByRank(r, private)
+	}
+	return a.Chat.Seen(r)
+}
+
+// isShutOut reports whether the topic and General of a session's place are closed.
+func (a *Requests) isShutOut(r port.Session) bool {
+	return a.Chat.Book.MayShow(r.Conversation) && a.Chat.Sender.IsClosed(r.Conversation)
 }
 
 // inPlace moves a request to another place, where none of it was shown yet.

@@ -121,26 +121,20 @@ func (c *Chat) In(to outbox.Conversation) Phrases {
 	return Phrases{Words: c.Speech.For(set.Language, set.Telegram, c.Lang), Facts: facts}
 }
 
-// Seen returns where people see what a session asks, the best place first. While its place may be shown
-// nothing, or its topic and General are closed, these are the private chats, first that of who has
-// started the session; those that refuse the bot are the last.
+// Seen returns where people see what a session's agent asks, the best place first. While its place may be
+// shown nothing, these are the private chats, see ByRank.
 func (c *Chat) Seen(r port.Session) []outbox.Conversation {
-	places := c.Book.Seen(r.Conversation)
-	if c.IsShutOut(r) {
-		if private := c.Book.PrivateChats(); len(private) > 0 {
-			places = private
-		}
-	}
+	return c.ByRank(r, c.Book.Seen(r.Conversation))
+}
+
+// ByRank orders places for what a session's agent asks: first the private chat of who has started the
+// session; those that refuse the bot are the last.
+func (c *Chat) ByRank(r port.Session, places []outbox.Conversation) []outbox.Conversation {
 	rank := func(to outbox.Conversation) int {
 		return 2*btoi(c.Sender.Refuses(to.ChatID)) + btoi(to.ChatID != r.Owner)
 	}
 	slices.SortStableFunc(places, func(one, other outbox.Conversation) int { return cmp.Compare(rank(one), rank(other)) })
 	return places
-}
-
-// IsShutOut reports whether the topic and General of a session's place are closed.
-func (c *Chat) IsShutOut(r port.Session) bool {
-	return c.Book.MayShow(r.Conversation) && c.Sender.IsClosed(r.Conversation)
 }
 
 func btoi(is bool) int {

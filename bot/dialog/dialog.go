@@ -6,6 +6,7 @@ import (
 	"errors"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -125,34 +126,45 @@ func (d *Dialogs) placeOf(r port.Session) outbox.Conversation {
 // Wake lets the dialogs look again whether their places may be shown anything.
 func (d *Dialogs) Wake() { pause.Poke(d.wake) }
 
+// unreadable is the pause before a dialog whose terminal could not be read is looked at again.
+const unreadable = 30 * time.Second
+
 // run closes the dialogs that closed while ccbot was down, and moves those whose place may be shown
 // nothing any more. If the terminal cannot be read, the dialog stays.
 func (d *Dialogs) run(ctx context.Context) error {
 	for first := true; ; first = false {
+		var again <-chan time.Time
 		for _, c := range d.cards.List() {
-			if first || !d.chat.Book.MayShow(c.Content.To) {
-				d.check(ctx, c)
+			hidden := !d.chat.Book.MayShow(c.Content.To)
+			if (first || hidden) && d.check(ctx, c, hidden) != nil && hidden {
+				again = time.After(unreadable)
 			}
 		}
 		select {
 		case <-ctx.Done():
 			return nil
+		case <-again:
 		case <-d.wake:
 		}
 	}
 }
 
-func (d *Dialogs) check(ctx context.Context, c card.Card[string]) {
+func (d *Dialogs) check(ctx context.Context, c card.Card[string], hidden bool) error {
 	now, err := d.keys.Dialog(ctx, c.Content.Session)
 	switch {
 	case isGone(err):
 		now = port.Dialog{}
-	case err != nil, now.Open && d.chat.Book.MayShow(c.Content.To):
-		return
+	case err != nil:
+		return err
+	case now.Open && !hidden:
+		return nil
+	case hidden:
+		now.Same = true // nobody who may tap has seen the old one
 	}
-	if err := d.redraw(ctx, c.Key, c.Payload, now); err != nil {
+	if err = d.redraw(ctx, c.Key, c.Payload, now); err != nil {
 		d.chat.Log.Error("dialog_not_closed", logkey.SessionID, c.Key, logkey.Error, err)
 	}
+	return err
 }
 
 // isGone reports whether an error means that there is no agent that could ask.
@@ -224,10 +236,8 @@ func (d *Dialogs) redraw(ctx context.Context, key, fingerprint string, now port.
 	r, _ := d.chat.Book.Records.Get(c.Content.Session)
 	if to := c.Content.To; d.chat.Book.MayShow(to) {
 		r.Conversation = to // the place of the message
-	} else if r.Conversation = d.placeOf(r); r.Conversation != to {
-		if err := d.closeLocked(ctx, c, i18n.DialogChanged); err != nil {
-			return err
-		}
+	} else {
+		r.Conversation = d.placeOf(r)
 	}
 	head := d.chat.In(r.Conversation).Text(i18n.DialogOpen, i18n.Args{"Name": r.Name})
 	return d.cards.Show(ctx, key, d.content(r, now, head, r.Attach), now.Fingerprint)

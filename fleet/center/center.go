@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -80,6 +81,8 @@ type Center struct {
 
 	present chan struct{} // has an item after a change of a host's presence
 	reached chan struct{} // is closed when the hub was reached for the first time
+
+	answered atomic.Pointer[time.Time] // the last look at which the hub answered
 }
 
 // State describes a host as the chat knows it.
@@ -489,6 +492,15 @@ func held(ours int, since time.Duration, theirs int, theirSince time.Duration) (
 	return n, longest
 }
 
+// Answered returns when the hub was last seen to answer, or when the chat began. The beats of hosts alone do not tell: all of them may be
+// switched off.
+func (c *Center) Answered(began time.Time) time.Time {
+	if at := c.answered.Load(); at != nil && at.After(began) {
+		return *at
+	}
+	return began
+}
+
 // Silence returns for how long the hub has not answered a chat with these machines that began at a time; zero: it answers, or no
 // machine needs it.
 func Silence(all []State, began, now time.Time) time.Duration {
@@ -516,7 +528,11 @@ func (c *Center) report(ctx context.Context) error {
 	stuck := make(map[string]bool)
 	for {
 		all := c.List()
-		silence := Silence(all, began, c.settings.Now())
+		now := c.settings.Now()
+		silence := Silence(all, c.Answered(began), now)
+		if silence == 0 {
+			c.answered.Store(&now)
+		}
 		switch is := silence > beat.MostHeld; {
 		case is && !silent:
 			c.settings.Log.Warn("hub_silent", logkey.Server, c.hub.Address, logkey.Duration, silence.Round(time.Second))

@@ -68,7 +68,7 @@ func (o *Observer) IsSilent(id uuid.UUID) bool {
 // silentAfter is longer than an agent that works needs for an answer.
 const silentAfter = 2 * time.Second
 
-// noteAnswer notes whether an agent has answered in the time that was spent. One whose socket was removed never answers.
+// noteAnswer notes whether an agent has answered in the time that was spent. One whose socket takes no connection never answers.
 func (o *Observer) noteAnswer(ctx context.Context, id uuid.UUID, spent time.Duration, err error) {
 	_, cut := errors.AsType[*net.OpError](err)
 	switch {
