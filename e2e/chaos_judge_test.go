@@ -40,6 +40,7 @@ type figures struct {
 		limited           int      // answers 429
 		own               []string // those that were not injected: the bot was too fast
 		broken, forgotten []string
+		late              []string // they came so late that they may have been on the way all the same
 	}
 	kills, early, ownExits int
 	upsets                 map[string]int
@@ -289,7 +290,7 @@ func (f *figures) countFaults(calls []botapi.Call) {
 }
 
 // onTheWay is for how long after a refusal other calls of the chat may still
-// come in: they left before the bot had read it.
+// come in: they left before the bot had read it. A busy machine delays one of them, or the reading, for longer.
 const onTheWay = 500 * time.Millisecond
 
 // judgePace finds calls to a chat, or polls, before the time that a 429 had named.
@@ -302,6 +303,7 @@ func (f *figures) judgePace(calls []botapi.Call) {
 		if run := f.runs[f.runAt(limit.At)]; limit.Fault == "" {
 			f.pace.own = append(f.pace.own, fmt.Sprintf("%s to %s, %s after a start", limit.Method, limit.Params["chat_id"], limit.At.Sub(run.started)))
 		}
+		late := os.Getenv(reliabilityEnv) == "" // one for each refusal: otherwise other tests share the machine
 		until := limit.Ended.Add(time.Duration(limit.RetryAfter) * time.Second)
 		for _, call := range calls {
 			if !sameQueue(limit, call) || !call.At.After(limit.Ended.Add(onTheWay)) || !call.At.Before(until) {
@@ -310,6 +312,10 @@ func (f *figures) judgePace(calls []botapi.Call) {
 			early := fmt.Sprintf("%s to %s, %s too early", call.Method, call.Params["chat_id"], until.Sub(call.At))
 			if n := f.runAt(limit.At); f.runAt(call.At) != n && f.mayForget(limit, f.runs[n].ended) {
 				f.pace.forgotten = append(f.pace.forgotten, fmt.Sprintf("%s, told %s before the kill", early, f.runs[n].ended.Sub(limit.Ended)))
+				continue
+			}
+			if late {
+				f.pace.late, late = append(f.pace.late, early), false
 				continue
 			}
 			f.pace.broken = append(f.pace.broken, early)

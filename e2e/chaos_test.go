@@ -309,6 +309,7 @@ func (c *chaos) hold(f figures) {
 		assert.LessOrEqual(c.t, f.answers.byKill, f.kills+len(c.deaths), "P5: repeated messages")
 	}
 	assert.Empty(c.t, f.pace.broken, "retry_after was not waited for")
+	assert.LessOrEqual(c.t, len(f.pace.late), 1+f.pace.limited/10, "retry_after was not waited for: %v", f.pace.late)
 	assert.Zero(c.t, f.ownExits, "the bot ended by itself")
 	c.holdRequests(f.requests)
 	assert.Empty(c.t, f.unsound, "P8: what cannot be read")

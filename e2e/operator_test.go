@@ -131,6 +131,11 @@ func newOperator(t *testing.T) *operator {
 		}
 	}
 	w.env = slices.DeleteFunc(kept, func(kv string) bool { return strings.HasPrefix(kv, "CCBOT_DIR=") })
+	o.whole.Cleanup(func() {
+		if o.whole.Failed() {
+			o.whole.Logf("the service's log:\n%s", lastKB(o.journal(), 24))
+		}
+	})
 	o.term = w.newTerminal()
 	o.term.enter(o.term.shell, "unset DEMOAGENT_LOG") // install would ask about it
 	return o
@@ -139,12 +144,7 @@ func newOperator(t *testing.T) *operator {
 // serve installs and starts the service.
 func (o *operator) serve() {
 	o.t.Helper()
-	o.whole.Cleanup(func() {
-		o.systemctl("stop")
-		if o.whole.Failed() {
-			o.whole.Logf("the service's log:\n%s", lastKB(o.journal(), 24))
-		}
-	})
+	o.whole.Cleanup(func() { o.systemctl("stop") })
 	o.term.says("ccbot service install")
 	o.up()
 }

@@ -243,7 +243,7 @@ func TestP8_MachinesJoinAndAreReached(t *testing.T) {
 	w.join("B", b)
 	_, err := w.sessions("B")
 	require.ErrorIs(t, err, refusal.ErrUnreachable, "it has joined, and does not run yet")
-	assert.False(t, w.center.List()[0].Cut, "but the hub answers")
+	waittest.Until(t, func() bool { return !w.center.List()[0].Cut }) // the hub answers
 	onB := w.run("B", b)
 	w.shows("B")
 	w.join("C", c)
