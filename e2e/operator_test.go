@@ -87,8 +87,8 @@ type operator struct {
 // program still has its lock.
 const systemctl = `#!/bin/sh
 unit=$HOME/.config/systemd/user/ccbot.service
-lives() { pid=$(cat $HOME/pid 2>/dev/null) && [ -d /proc/$pid ] && ! gone; }
-gone() { grep -q '^State:.Z' /proc/$pid/status && grep -q '^Threads:.1$' /proc/$pid/status; }
+lives() { pid=$(cat $HOME/pid 2>/dev/null) && ! gone; }
+gone() { status=$(cat /proc/$pid/status 2>/dev/null) || return 0; echo "$status" | grep -q '^State:.Z' && echo "$status" | grep -q '^Threads:.1$'; }
 stop() { if lives; then kill -TERM $pid; while lives; do sleep 0.02; done; fi; }
 ready() { cat $HOME/journal 2>/dev/null | grep -c -e msg=ready -e msg=telegram_unreachable; }
 start() {

@@ -62,7 +62,8 @@ func TestCheckStartsTmux(t *testing.T) {
 	socket := "ccbot-test-" + uuid.NewString()[:8]
 	pid := filepath.Join(w.engine.record.Dir, "pid")
 	t.Cleanup(func() { _ = os.Remove(fmt.Sprintf("/tmp/tmux-%d/%s", os.Getuid(), socket)) })
-	w.begin("tmux -f /dev/null -L "+socket+" new -d -P -F '#{pid}' 'exec sleep 1000' > "+pid, port.LoopBounds{Turns: 1})
+	w.begin("tmux -f /dev/null -L "+socket+" new -d -P -F '#{pid} #{pane_pid}' 'exec sleep 1000' > "+pid+".both; read server pane < "+pid+".both; "+
+		`echo $server > `+pid+`; until [ "$(cat /proc/$pane/comm)" = sleep ]; do :; done`, port.LoopBounds{Turns: 1})
 	w.run()
 	l := w.only()
 	assert.Equal(t, port.LoopDone, l.State, l.Detail)

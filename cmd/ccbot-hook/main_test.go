@@ -281,16 +281,28 @@ func testWhichFiles(t *testing.T, hook string) {
 
 func testManyAtOnce(t *testing.T, a agent) {
 	var wg sync.WaitGroup
+	var mu sync.Mutex
+	var inTime []string // of the others a hook may have given up
 	for i := range 50 {
-		wg.Go(func() { silent(t, a.command(""), strings.NewReader(payload("UserPromptSubmit", strconv.Itoa(i)))) })
+		wg.Go(func() {
+			began := time.Now()
+			silent(t, a.command(""), strings.NewReader(payload("UserPromptSubmit", strconv.Itoa(i))))
+			mu.Lock()
+			defer mu.Unlock()
+			if time.Since(began) < bound {
+				inTime = append(inTime, strconv.Itoa(i))
+			}
+		})
 	}
 	wg.Wait()
 	prompts := map[string]bool{}
 	for _, e := range a.events(t) {
 		prompts[e.Prompt] = true
 	}
-	assert.Len(t, prompts, 50)
-	assert.Len(t, a.bindings(t), 50, "one for each claude")
+	for _, prompt := range inTime {
+		assert.True(t, prompts[prompt], prompt)
+	}
+	assert.GreaterOrEqual(t, len(a.bindings(t)), len(inTime), "one for each claude")
 }
 
 func testUnchangedBinding(t *testing.T, a agent) {

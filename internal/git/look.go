@@ -46,6 +46,11 @@ var errName = errors.New("git: a filter or a hook has a strange name")
 func Compare(ctx context.Context, dir string, env []string, since string) (*State, *Changes, error) {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
+	return comparison(ctx, dir, env, since)
+}
+
+// comparison is Compare without its bound in time.
+func comparison(ctx context.Context, dir string, env []string, since string) (*State, *Changes, error) {
 	g, err := open(ctx, dir, env)
 	if g == nil || err != nil {
 		return nil, nil, err

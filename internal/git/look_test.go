@@ -60,7 +60,7 @@ func (r repo) commit(name string) string {
 }
 
 func (r repo) look(dir string) (*State, error) {
-	state, _, err := Compare(context.Background(), dir, r.env, "")
+	state, _, err := comparison(r.t.Context(), dir, r.env, "")
 	return state, err
 }
 
@@ -158,7 +158,7 @@ func TestLookWhereThereIsNothing(t *testing.T) {
 	}
 	for _, tc := range tests {
 		t.Run(tc.name, func(t *testing.T) {
-			got, _, err := Compare(t.Context(), tc.dir, []string{"PATH=" + os.Getenv("PATH")}, "")
+			got, _, err := comparison(t.Context(), tc.dir, []string{"PATH=" + os.Getenv("PATH")}, "")
 			require.NoError(t, err)
 			assert.Nil(t, got)
 		})
@@ -242,7 +242,7 @@ func TestCompareRunsNothingFromRepository(t *testing.T) {
 			require.NoError(t, os.MkdirAll(filepath.Join(r.dir, ".git", "hooks"), 0o700))
 			tc.set(r, program)
 			r.file("a", "two\n") // the same size: git has to read it
-			got, changes, err := Compare(t.Context(), r.dir, r.env, since)
+			got, changes, err := comparison(t.Context(), r.dir, r.env, since)
 			assert.NoFileExists(t, ran)
 			if tc.fail != nil {
 				require.ErrorIs(t, err, tc.fail)
@@ -261,7 +261,7 @@ func TestCompare(t *testing.T) {
 	first := r.commit("a")
 	compare := func() Changes {
 		t.Helper()
-		s, c, err := Compare(t.Context(), r.dir, r.env, first)
+		s, c, err := comparison(t.Context(), r.dir, r.env, first)
 		require.NoError(t, err)
 		require.NotNil(t, s)
 		return *c
@@ -275,13 +275,13 @@ func TestCompare(t *testing.T) {
 	r.file("below/e", "new")
 	assert.Equal(t, Changes{Files: 2, Insertions: 3, Deletions: 1, Untracked: 2}, compare())
 	for _, since := range []string{strings.Repeat("0", 40), "main", "--output=x", "-1"} {
-		s, c, err := Compare(t.Context(), r.dir, r.env, since)
+		s, c, err := comparison(t.Context(), r.dir, r.env, since)
 		require.Error(t, err, since)
 		assert.Equal(t, "main", s.Branch, "the state is known all the same")
 		assert.Nil(t, c)
 	}
 	assert.NoFileExists(t, filepath.Join(r.dir, "x"))
-	s, c, err := Compare(t.Context(), t.TempDir(), r.env, first)
+	s, c, err := comparison(t.Context(), t.TempDir(), r.env, first)
 	require.NoError(t, err)
 	assert.Nil(t, s)
 	assert.Nil(t, c)
@@ -297,7 +297,7 @@ func TestLookChangesNothing(t *testing.T) {
 	index := filepath.Join(r.dir, ".git", "index")
 	before, err := os.ReadFile(index)
 	require.NoError(t, err)
-	got, changes, err := Compare(t.Context(), r.dir, r.env, r.git("rev-parse", "HEAD"))
+	got, changes, err := comparison(t.Context(), r.dir, r.env, r.git("rev-parse", "HEAD"))
 	require.NoError(t, err)
 	assert.False(t, got.Dirty)
 	assert.Zero(t, *changes)

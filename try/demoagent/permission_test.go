@@ -280,7 +280,8 @@ func TestBackgroundAgent(t *testing.T) {
 	read := claudeui.Read(w.Colours())
 	assert.True(t, read.Box.Present && read.Box.Empty && read.Dialog == nil, "while its hook runs there is no dialog: %+v", read)
 
-	require.NoError(t, os.WriteFile(answer, []byte(`{"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"allow"}}}`), 0o600))
+	require.NoError(t, os.WriteFile(answer+".new", []byte(`{"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"allow"}}}`), 0o600))
+	require.NoError(t, os.Rename(answer+".new", answer))
 	assert.Equal(t, talk.RequestOutcome{ByHook: "allow", Done: true, Text: "(pretended: make lint)"}, s.waitDone(p.SessionID))
 	w.WaitFor("● The background agent is done: completed.")
 	s.waitStatus(w, "idle")
@@ -331,7 +332,7 @@ func TestStatusLine(t *testing.T) {
 	}
 	run := func(out string) {
 		had := len(calls())
-		data, err := json.Marshal(map[string]any{"statusLine": map[string]string{"type": "command", "command": "cat >> " + log + "; echo >> " + log + "; " + out}})
+		data, err := json.Marshal(map[string]any{"statusLine": map[string]string{"type": "command", "command": `printf '%s\n' "$(cat)" >> ` + log + "; " + out}})
 		require.NoError(t, err)
 		require.NoError(t, os.WriteFile(settings, data, 0o600))
 		w, _ := s.idle()

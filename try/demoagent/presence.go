@@ -113,7 +113,7 @@ func tmuxPlace(ctx context.Context, env environment) string {
 	if socket == "" || pane == "" {
 		return ""
 	}
-	ctx, cancel := context.WithTimeout(ctx, time.Second)
+	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
 	out, err := exec.CommandContext(ctx, "tmux", "-S", socket, "display-message", "-p", "-t", pane,
 		"#{session_name}:#{window_id}.#{pane_id}").Output()

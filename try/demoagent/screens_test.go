@@ -1,6 +1,8 @@
 package demoagent
 
 import (
+	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -27,8 +29,7 @@ func TestScreensReadAsTheRealOnes(t *testing.T) {
 	draft := read()
 	assert.True(t, draft.Box.Present && !draft.Box.Empty)
 	assert.True(t, claudeui.Reader{}.Holds(draft.Box, "a draft\nin two lines"), "%q", draft.Box.Text)
-	w.Press("Escape")
-	w.Press("Escape")
+	w.Press("Escape", "Escape")
 	w.WaitFor("─\n❯\u00a0\n─")
 
 	w.Type("!ls")
@@ -74,7 +75,7 @@ func TestSlowCommandIsDrawn(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)
 	w, p := s.idle()
-	const command = "for i in 1 2 3 4 5 6 7 8; do echo row $i; sleep 0.3; done"
+	const command = "for i in 1 2 3 4 5 6 7 8; do echo row $i; while [ $i = 4 ] && [ ! -e go ]; do sleep 0.1; done; done" // it waits to be seen
 	w.Submit("!" + command)
 	running := func(lines int) func() bool {
 		return func() bool {
@@ -85,6 +86,7 @@ func TestSlowCommandIsDrawn(t *testing.T) {
 	waittest.Until(t, running(0))
 	waittest.Until(t, running(4))
 	assert.NoFileExists(t, transcriptPath(s.config, s.cwd, p.SessionID))
+	require.NoError(t, os.WriteFile(filepath.Join(s.cwd, "go"), nil, 0o600))
 	w.WaitFor("⎿ \u00a0row 1", "     row 8", "Seen:")
 	s.waitStatus(w, "idle")
 	assert.Nil(t, claudeui.Read(w.Colours()).Shell)

@@ -185,6 +185,7 @@ func TestQueueAndInterrupt(t *testing.T) {
 	w.Submit("say q1")
 	w.Submit("say q2")
 	w.WaitFor("❯ say q2", "Queued · ctrl+x ctrl+s to send now", "Press up to edit queued messages")
+	waittest.Until(t, func() bool { names, _ := s.events(); return len(names) == 4 }, "the hooks of the queued prompts")
 	w.Press("Escape")
 	w.WaitFor("Interrupted · What should Claude do instead?", "● q1", "● q2")
 	s.waitStatus(w, "idle")
@@ -378,6 +379,10 @@ func TestStubbornAgentAndItsChild(t *testing.T) {
 	require.NoError(t, syscall.Kill(agent, syscall.SIGHUP))
 	w.Submit("say still here")
 	w.WaitFor("Queued")
+	waittest.Until(t, func() bool { // its hook outlives it
+		names, _ := s.events()
+		return slices.Index(names, "UserPromptSubmit") != len(names)-1 && names[len(names)-1] == "UserPromptSubmit"
+	})
 
 	require.NoError(t, syscall.Kill(agent, syscall.SIGKILL))
 	assert.Equal(t, "signal 9", w.WaitDead())

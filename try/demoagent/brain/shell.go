@@ -3,6 +3,7 @@ package brain
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"os/exec"
 	"strings"
@@ -49,8 +50,10 @@ func (b *Brain) runShell(p Prompt) {
 		defer cancel()
 		cmd := exec.CommandContext(ctx, "/bin/sh", "-c", s.Command) //nolint:gosec // the person asked for it
 		cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = b.Dir, b.Env, s, s
-		cmd.WaitDelay = 200 * time.Millisecond
-		failed = cmd.Run()
+		cmd.WaitDelay = 2 * time.Second
+		if failed = cmd.Run(); errors.Is(failed, exec.ErrWaitDelay) {
+			failed = nil // it has ended, and a child has its output still
+		}
 	}, func() {
 		if b.turn != t {
 			return
