@@ -163,7 +163,7 @@ func (w *world) decoy(cmd *exec.Cmd) decoy {
 // window for each agent and one writer at most.
 func TestP1_ThirtyTapsEndInOneState(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newWorldAt(t, botapi.Options{TapTimeout: 2 * time.Minute}) // a tap is answered after those before it on its message are done
 	w.start()
 	w.open("work", w.dir)
 	w.hear(w.say("say hello"), "hello")
@@ -222,7 +222,7 @@ func (w *world) oneAgentAtMost() bool {
 // message, or is shown in a terminal. Time without ccbot does not count.
 func TestIdleSessionsAreArchived(t *testing.T) {
 	t.Parallel()
-	const after = 3 * time.Second
+	const after = 15 * time.Second // a text must come before the session has rested for so long
 	w := newWorld(t)
 	w.start()
 	for _, name := range []string{"quiet", "works", "waits", "watched"} {

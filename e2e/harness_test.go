@@ -439,12 +439,13 @@ func (w *world) tap(m botapi.Message, label string) {
 		}
 	}
 	require.True(w.t, ok, "message %q has no button %q", m.Text, label)
-	answer, err := w.person.Tap(w.chat(), m.ID, b.Data)
+	answer, err := w.person.Tap(m.Chat.ID, m.ID, b.Data)
 	if errors.Is(err, botapi.ErrNoButton) || isStale(answer) {
 		if now, drawn := w.drawnAgain(m, label, b.Data); drawn {
 			w.tap(now, label)
 			return
 		}
+		w.t.Logf("a stale tap on %q of message %d was given up", label, m.ID)
 	}
 	w.tapped(err)
 }
@@ -462,13 +463,13 @@ func (w *world) tapped(err error) {
 
 // drawTimeout is the timeout of the edit that follows a tap on an outdated button. A copy that a
 // kill has left is not drawn again.
-const drawTimeout = 5 * time.Second
+const drawTimeout = 30 * time.Second
 
 // drawnAgain waits until a button of a message has other data, or stands in the message in which the request
 // was brought below, and returns that message. It returns false if neither comes.
 func (w *world) drawnAgain(old botapi.Message, label, data string) (m botapi.Message, drawn bool) {
 	for end := time.Now().Add(drawTimeout); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
-		m = w.present(old.ID)
+		m, _ = w.api.Message(old.Chat.ID, old.ID)
 		if b, there := m.Find(label); there && b.Data != data {
 			return m, true
 		} else if !there {
@@ -482,9 +483,8 @@ func (w *world) drawnAgain(old botapi.Message, label, data string) (m botapi.Mes
 
 // below returns the message in which a request was brought below a text that came later.
 func (w *world) below(old botapi.Message, label string) (m botapi.Message, found bool) {
-	title, _, _ := strings.Cut(old.Text, "\n")
 	for _, one := range w.api.Messages(old.Chat.ID) {
-		if _, there := one.Find(label); there && one.FromBot && one.ID > old.ID && strings.HasPrefix(one.Text, title) {
+		if _, there := one.Find(label); there && one.FromBot && one.ID > old.ID && strings.HasPrefix(one.Text, titleOf(old)) {
 			m, found = one, true
 		}
 	}
@@ -516,13 +516,19 @@ func (w *world) follow(m botapi.Message) botapi.Message {
 	if !slices.Contains(continuations(), now.Text) {
 		return now
 	}
-	title, _, _ := strings.Cut(m.Text, "\n")
 	for _, one := range w.api.Messages(m.Chat.ID) {
-		if one.FromBot && one.ID > m.ID && strings.HasPrefix(one.Text, title) {
+		if one.FromBot && one.ID > m.ID && strings.HasPrefix(one.Text, titleOf(m)) {
 			now = one
 		}
 	}
 	return now
+}
+
+// titleOf is the first line of a message, without the page of a question, which may have been turned since.
+func titleOf(m botapi.Message) string {
+	title, _, _ := strings.Cut(m.Text, "\n")
+	title, _, _ = strings.Cut(title, " (")
+	return title
 }
 
 // present returns a message as it is now.

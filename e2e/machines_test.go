@@ -117,6 +117,11 @@ func TestP8_BotWithAnotherMachine(t *testing.T) {
 	w.kill9()
 	w.start()
 	w.reached("B")
+	w.until("the chat knows its sessions", func() bool { // a moment after the machine is present
+		asked := w.say("/list")
+		list := w.find("the list", func(m botapi.Message) bool { return m.FromBot && m.ID > asked })
+		return strings.Contains(list.Text, "B:api") && !strings.Contains(list.Text, "unknown")
+	})
 	receipt := w.end("B:api")
 	assert.Contains(t, receipt.Text, "B")
 	assert.Empty(t, there.windows())

@@ -49,7 +49,9 @@ func asking() []life {
 			assert.Contains(s.t, s.card(command), word)
 		}
 	}
-	shown := func(s *stage) bool { return s.waits("permission prompt") && s.noted(s.asked) }
+	shown := func(s *stage) bool {
+		return s.waits("permission prompt") && (s.noted(s.asked) || s.noted(s.follow(s.asked)))
+	}
 	const card, shownCard = "the request without a message", "the request with its message"
 	return []life{{name: "permission", setup: working, rows: []crash{
 		{step: "permission", point: "ask-saved", when: "not shown yet", disk: card, fresh: "shows it; the hook connects again",

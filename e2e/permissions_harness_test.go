@@ -31,17 +31,22 @@ func likeButton(m botapi.Message, text string) string {
 // tapLike taps the first button whose word contains text.
 func (w *world) tapLike(m botapi.Message, text string) {
 	w.t.Helper()
-	data := likeButton(m, text)
-	require.NotEmpty(w.t, data, "message %q has no button like %q", m.Text, text)
-	_, err := w.person.Tap(w.chat(), m.ID, data)
-	w.tapped(err)
+	for _, row := range m.Keyboard {
+		for _, b := range row {
+			if strings.Contains(b.Text, text) {
+				w.tap(m, b.Text) // also if it was drawn again, or brought below
+				return
+			}
+		}
+	}
+	require.Fail(w.t, "no button", "message %q has no button like %q", m.Text, text)
 }
 
 // shownIs waits until the bot has noted on disk that a message is in the chat: a
 // crash before that sends it once more.
 func (w *world) shownIs(m botapi.Message) {
 	w.t.Helper()
-	w.until("the message is noted", func() bool { return w.noted(m) })
+	w.until("the message is noted", func() bool { return w.noted(m) || w.noted(w.follow(m)) })
 }
 
 // noted reports whether the message is on disk.

@@ -120,7 +120,7 @@ func (tr *walk) worksInBoth() {
 	asked = tr.say(asksNotes)
 	allow := tr.with(asked, i18n.AskAllow)
 	tr.kept("05-card-claude")
-	tr.press(allow.ID, i18n.AskAllow)
+	tr.tap(allow, tr.says(i18n.AskAllow))
 	tr.sees(asked, "The job is done")
 	tr.kept("06-answer-claude")
 	tr.with(tr.say(asksPrices), i18n.ButtonStop)
@@ -137,7 +137,7 @@ func (tr *walk) codexAsks() {
 	tr.sees(tr.say("/list"), "shop")
 	tr.kept("08-list")
 	tr.picture("agents", tall)
-	tr.press(allow.ID, i18n.AskAllow)
+	tr.tap(allow, tr.says(i18n.AskAllow))
 	tr.sees(asked, "tool result")
 	tr.kept("09-allowed-codex")
 }

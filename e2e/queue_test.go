@@ -51,6 +51,7 @@ func TestStopWithQueueIsOneMessage(t *testing.T) {
 		w.say(text)
 		w.until("it waits", func() bool { return len(w.record("work").Prompts) == i+1 })
 	}
+	w.hear(0, "Queued: work is working") // it comes after seconds, else perhaps below /stop
 	stop := w.say("/stop")
 	list := w.hear(stop, "work is interrupted. It was working on: slow 600\nIt has not carried out these messages:\n1. say one\n2. say two")
 	w.hear(stop, "slow word slow word")

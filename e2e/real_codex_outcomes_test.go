@@ -49,7 +49,7 @@ func TestRealP7_CodexOutcomes(t *testing.T) {
 				} else {
 					w.tap(asked, tt.tap)
 				}
-				w.shows(asked.ID, tt.says)
+				w.becomes(asked, tt.says, false)
 				w.until("the turn has ended", func() bool { return w.record("cx").Phase == "idle" })
 				_, err := os.Stat(file)
 				assert.Equal(t, tt.made, err == nil, file)

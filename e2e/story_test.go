@@ -47,6 +47,6 @@ const storyWords = "../docs/pictures/story.txt"
 func storySaid(out string) string {
 	_, out, _ = strings.Cut(out, "removes everything.")
 	out = regexp.MustCompile(`(?m)^(time=.*|  Ended; .*|    (the ccbot with|pid|the window shop) .*)\n`).ReplaceAllString(out, "")
-	out = regexp.MustCompile(`ccbot-try-[0-9a-f]+|…\S+|\b[0-9]+ s\b|pts/[0-9]+|pid [0-9]+`).ReplaceAllString(out, "…")
+	out = regexp.MustCompile(`ccbot-try-[0-9a-f]+|…\S+|\b[0-9]+ (s|min)\b|pts/[0-9]+|pid [0-9]+`).ReplaceAllString(out, "…")
 	return strings.TrimSpace(out) + "\n"
 }

@@ -48,10 +48,7 @@ func (o *tour) in(thread int, text string) (found botapi.Message) {
 // press taps a button of a message in this chat.
 func (o *tour) press(m botapi.Message, label string) {
 	o.t.Helper()
-	b, ok := m.Find(label)
-	require.True(o.t, ok, "no button %q under %q", label, m.Body())
-	_, err := o.person.Tap(o.chat, m.ID, b.Data)
-	o.tapped(err)
+	o.tap(m, label)
 }
 
 // topic waits for a topic with a name.

@@ -217,7 +217,7 @@ func (tr *walk) whole() {
 	asked = tr.say("bash make deploy")
 	allow := tr.with(asked, i18n.AskAllow)
 	tr.screen("permission")
-	tr.press(allow.ID, i18n.AskAllow)
+	tr.tap(allow, tr.says(i18n.AskAllow)) // it may have been brought below a text
 	tr.sees(asked, "I pretended to run it")
 
 	slow := tr.say("slow 600")

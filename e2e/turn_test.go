@@ -29,8 +29,8 @@ func (w *world) cards(name string) (all []botapi.Message) {
 // machine the turn may end before that.
 func (w *world) showedSteps(card int) {
 	w.t.Helper()
-	w.until("the card shows steps", func() bool {
-		return slices.ContainsFunc(w.api.Calls(), func(c botapi.Call) bool {
+	w.until("the card shows steps, or its turn is over", func() bool {
+		return strings.Contains(w.present(card).Text, "done in") || slices.ContainsFunc(w.api.Calls(), func(c botapi.Call) bool {
 			text := c.Params["text"]
 			return c.Params["message_id"] == strconv.Itoa(card) && strings.Contains(text, "make test") && strings.Contains(text, "☰ ")
 		})

@@ -444,7 +444,9 @@ func (d *typedTerminal) line(text string) {
 	d.t.Helper()
 	d.idle()
 	d.sitDown()
-	d.desk.enter(d.desk.last(), text)
+	d.desk.tmux("send-keys", "-t", d.desk.last(), "-l", "--", text)
+	d.until("the line is in the box", func() bool { return strings.Contains(d.boxText(), text) })
+	d.desk.tmux("send-keys", "-t", d.desk.last(), "Enter")
 	d.until("the command is done", func() bool { return d.boxText() == "" && !d.shows("esc to interrupt") })
 	time.Sleep(time.Second)
 }

@@ -177,12 +177,20 @@ func (s *teller) read(ctx context.Context) {
 
 // tap taps a button of a message.
 func (s *teller) tap(m botapi.Message, button string) error {
+	title, _, _ := strings.Cut(m.Body(), "\n")
+	for _, one := range s.api.Messages(s.person.ID()) { // it may have been brought below a text
+		if _, has := one.Find(button); has && one.FromBot && one.ID > m.ID && strings.HasPrefix(one.Body(), title) {
+			m = one
+		}
+	}
 	for _, row := range m.Keyboard {
 		for _, b := range row {
 			if strings.TrimSpace(b.Text) == button {
 				fmt.Fprintf(s.out, "    you:   [%s]\n", button)
-				_, err := s.person.Tap(s.person.ID(), m.ID, b.Data)
-				return err
+				if _, err := s.person.Tap(s.person.ID(), m.ID, b.Data); !errors.Is(err, botapi.ErrNoAnswer) { // its effect is awaited
+					return err
+				}
+				return nil
 			}
 		}
 	}
