@@ -23,6 +23,7 @@ import (
 	"ccbot/e2e/realcodex"
 	"ccbot/e2e/responsesapi"
 	"ccbot/internal/process"
+	"ccbot/port/talk"
 	"ccbot/try/botapi"
 )
 
@@ -247,6 +248,9 @@ func (k *featureWalk) stateIsListed() {
 // textIsAnswered is the check of a text: it is answered, or told why it waits, and answered when that is over.
 func (k *featureWalk) textIsAnswered() {
 	k.t.Helper()
+	if strings.HasPrefix(k.row.holds, "The limit") { // the chat may have its message a moment before the record has the limit
+		k.until("the record has the limit", func() bool { return k.record("work").Phase == string(talk.PhaseLimited) })
+	}
 	asked := k.say("say arrived")
 	k.last = asked
 	if k.row.holds != "" {
