@@ -88,15 +88,10 @@ func (m *Machine) MaySend(id uuid.UUID, path string) error {
 	if !ok {
 		return refuse(refusal.NotFound)
 	}
-	if dir := folderWith(r, WithoutLinks(path)); dir != r.Dir && !sameRepository(dir, r.Dir) {
+	if dir := folderWith(r, WithoutLinks(path)); dir != r.Dir && !git.SameRepository(dir, r.Dir) {
 		return refuse(refusal.FileOutside)
 	}
 	return nil
-}
-
-func sameRepository(dir, other string) bool {
-	main := func(dir string) string { return cmp.Or(git.MainOf(dir), git.TopOf(dir)) }
-	return main(dir) != "" && main(dir) == main(other)
 }
 
 // inside calls do with the folder of a session and a path from there. It resolves the links of the

@@ -36,6 +36,8 @@ type Engine interface {
 	Place(ctx context.Context, dir string) (repo, branch, commit string)
 	// Top is the top folder of the work tree that a folder is in; empty: it is in none.
 	Top(dir string) string
+	// Same reports whether two folders are in work trees of one repository.
+	Same(dir, other string) bool
 	// Snapshot remembers the work tree of a session as a folders.Since; empty: it is unknown.
 	Snapshot(ctx context.Context, id uuid.UUID) string
 	// Tree identifies the content of the work tree of a session; empty: it is unknown.

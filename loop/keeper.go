@@ -20,6 +20,7 @@ import (
 	"ccbot/internal/logkey"
 	"ccbot/internal/pause"
 	"ccbot/internal/process"
+	"ccbot/internal/session"
 	"ccbot/internal/spool"
 	"ccbot/internal/sysfault"
 	"ccbot/lifecycle/outcome"
@@ -274,6 +275,9 @@ func (k *Keeper) decide(ctx context.Context, h *held) (act, error) {
 			s.Missing = r.Dir
 		}
 		s.Tree = k.movedInto(*l, r.Folder())
+		if _, runs := k.checkFolder(*l, r); !runs {
+			s.Elsewhere = r.Folder()
+		}
 	}
 	if known && l.looks(k.Now()) {
 		about := l.Typed
@@ -307,6 +311,18 @@ func (h *held) atStart(s seen, now time.Time) act {
 func isReplaced(dir, tree string) bool {
 	real, err := filepath.EvalSymlinks(dir)
 	return err == nil && tree != "" && folders.IsBelow(dir, tree) && !folders.IsBelow(real, tree)
+}
+
+// checkFolder returns the folder in which the check of a loop runs: that of the session's start, or, if the agent now works in another
+// work tree of the same repository, the one there, whose files the agent changes. false: the agent works elsewhere.
+func (k *Keeper) checkFolder(l Loop, r session.Record) (dir string, runs bool) {
+	switch now := r.Folder(); {
+	case now == r.Dir, folders.IsBelow(now, r.Dir), cmp.Or(k.Engine.Top(now), now) == l.Tree:
+		return r.Dir, true
+	case k.Engine.Same(now, r.Dir):
+		return now, true
+	}
+	return "", false
 }
 
 // movedInto returns the name of the session whose live loop has the work tree of a folder, if the

@@ -32,6 +32,8 @@ type seen struct {
 	Missing string
 	// Tree is the name of the session whose loop has the work tree that the agent has moved into.
 	Tree string
+	// Elsewhere is the folder in which the agent works, if no check runs there.
+	Elsewhere string
 	// Pressed means that this run of ccbot has pressed Esc in the present turn.
 	Pressed bool
 }
@@ -189,6 +191,8 @@ func (l *Loop) nextPrompt(s seen, now time.Time) act {
 		return act{Do: doPause, Reason: port.WhyNoFolder, Detail: s.Missing}
 	case s.Tree != "":
 		return act{Do: doPause, Reason: port.WhyTreeHeld, Detail: s.Tree}
+	case s.Elsewhere != "":
+		return act{Do: doPause, Reason: port.WhyElsewhere, Detail: s.Elsewhere}
 	case s.Now.Phase.Waiting():
 		return act{Do: doPause, Reason: port.WhyDialog, Detail: s.Now.What}
 	case s.Now.Phase == talk.PhaseLimited && s.Now.Until.After(now):
@@ -287,6 +291,8 @@ func (l *Loop) nextCheck(s seen, now time.Time) act {
 			return act{Do: doPause, Reason: port.WhyNoFolder, Detail: s.Missing}
 		case s.Tree != "":
 			return act{Do: doPause, Reason: port.WhyTreeHeld, Detail: s.Tree}
+		case s.Elsewhere != "":
+			return act{Do: doPause, Reason: port.WhyElsewhere, Detail: s.Elsewhere}
 		}
 		return act{Do: doCheck}
 	}

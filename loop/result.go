@@ -70,6 +70,10 @@ func (k *Keeper) runCheck(ctx context.Context, h *held) (port.CheckResult, error
 	if !known {
 		return port.CheckResult{}, ErrNoSession
 	}
+	dir, runs := k.checkFolder(l, r)
+	if !runs {
+		return port.CheckResult{}, errCut // the next look pauses the loop
+	}
 	began := k.Now()
 	most := l.timeLeft(began)
 	limited, cancel := context.WithTimeout(ctx, min(most, checkTimeout))
@@ -77,7 +81,7 @@ func (k *Keeper) runCheck(ctx context.Context, h *held) (port.CheckResult, error
 	if !h.beginCheck(cancel) {
 		return port.CheckResult{}, errCut
 	}
-	exit, err := c.run(limited, l.Check, r.Dir, k.Env, func() { k.at("loop-check-begun") })
+	exit, err := c.run(limited, l.Check, dir, k.Env, func() { k.at("loop-check-begun") })
 	if ended := limited.Err(); ended != nil && (errors.Is(ended, context.Canceled) || most <= checkTimeout) {
 		err = errors.Join(errCut, err)
 	}
@@ -85,7 +89,7 @@ func (k *Keeper) runCheck(ctx context.Context, h *held) (port.CheckResult, error
 		return port.CheckResult{}, err
 	}
 	res := port.CheckResult{Iteration: l.Iteration, Exit: exit, Tail: c.out.last(maxTail), At: k.Now().UTC(), Took: k.Now().Sub(began)}
-	_, _, res.Commit = k.Engine.Place(ctx, r.Dir)
+	_, _, res.Commit = k.Engine.Place(ctx, dir)
 	res.Print = printOf(exit, c.out.last(maxOutput), k.Engine.Tree(ctx, l.Session))
 	return res, nil
 }

@@ -101,6 +101,40 @@ func TestAgentThatMovesIntoWorkTreeOfLoopPauses(t *testing.T) {
 	assert.Len(t, w.engine.kept, 1)
 }
 
+// TestCheckRunsWhereTheAgentWorks: in the folder of its start, or in another work tree of that repository; elsewhere the loop pauses.
+func TestCheckRunsWhereTheAgentWorks(t *testing.T) {
+	for name, runs := range map[string]bool{"sub": true, "worktree": true, "elsewhere": false} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			start := w.engine.record.Dir
+			there := filepath.Join(t.TempDir(), name)
+			if name == "sub" {
+				there = filepath.Join(start, name)
+			}
+			require.NoError(t, os.Mkdir(there, 0o700))
+			l := w.begin("pwd > "+filepath.Join(start, "ran"), port.LoopBounds{Turns: 1})
+			w.engine.record.NowDir = there
+			w.run()
+			now := w.only()
+			if !runs {
+				assert.Equal(t, []any{port.LoopPaused, port.WhyElsewhere, there}, []any{now.State, now.Reason, now.Detail})
+				assert.NoFileExists(t, filepath.Join(start, "ran"))
+				w.engine.record.NowDir = ""
+				_, err := w.Resume(t.Context(), l.ID, 0)
+				require.NoError(t, err)
+				w.run()
+				there = start
+			}
+			if name == "sub" {
+				there = start
+			}
+			ran, err := os.ReadFile(filepath.Join(start, "ran"))
+			require.NoError(t, err)
+			assert.Equal(t, there, strings.TrimSpace(string(ran)))
+		})
+	}
+}
+
 // TestLoopSurvivesCrashOfAgent: it waits for as long as its session can be resumed, and one
 // [Go on] is enough.
 func TestLoopSurvivesCrashOfAgent(t *testing.T) {

@@ -136,6 +136,9 @@ func (e *fakeEngine) Top(dir string) string {
 	return dir
 }
 
+// Same implements Engine: worktrees are folders named worktree.
+func (e *fakeEngine) Same(dir, _ string) bool { return filepath.Base(dir) == "worktree" }
+
 func (e *fakeEngine) Snapshot(context.Context, uuid.UUID) string {
 	return fmt.Sprint("tree ", len(e.kept))
 }

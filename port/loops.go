@@ -121,9 +121,10 @@ const (
 	WhySessionLost  LoopReason = "session_lost"  // its window or its agent is gone
 	WhySessionEnded LoopReason = "session_ended" // on purpose
 	WhyCrashed      LoopReason = "agent_crashed"
-	WhyNoFolder     LoopReason = "folder_missing"  // of the session
-	WhyTreeHeld     LoopReason = "folder_held"     // the agent has moved into the work tree of another loop; Detail names its session
-	WhyUnproven     LoopReason = "prompt_unproven" // it is not known whether the agent has the prompt
+	WhyNoFolder     LoopReason = "folder_missing"   // of the session
+	WhyTreeHeld     LoopReason = "folder_held"      // the agent has moved into the work tree of another loop; Detail names its session
+	WhyElsewhere    LoopReason = "folder_elsewhere" // the agent works in Detail, which is no work tree of the repository of its start
+	WhyUnproven     LoopReason = "prompt_unproven"  // it is not known whether the agent has the prompt
 	WhyWithdrawn    LoopReason = "prompt_withdrawn"
 	WhyAway         LoopReason = "away"              // ccbot was away for longer than a loop may continue unasked
 	WhyNoEnd        LoopReason = "turn_end_not_seen" // the agent is idle, and its turn has no end

@@ -284,6 +284,12 @@ func MainOf(dir string) string {
 	return w.Of
 }
 
+// SameRepository reports whether two folders are in work trees of one repository.
+func SameRepository(dir, other string) bool {
+	main := func(dir string) string { return cmp.Or(MainOf(dir), TopOf(dir)) }
+	return main(dir) != "" && main(dir) == main(other)
+}
+
 // worktreeAt returns the linked work tree that dir is in, regardless of its maker.
 func worktreeAt(dir string) (*Worktree, error) {
 	root, ok := findRoot(dir)

@@ -188,6 +188,9 @@ func (e *loopEngine) Place(ctx context.Context, dir string) (repo, branch, commi
 // Top implements loop.Engine.
 func (e *loopEngine) Top(dir string) string { return git.TopOf(dir) }
 
+// Same implements loop.Engine.
+func (e *loopEngine) Same(dir, other string) bool { return git.SameRepository(dir, other) }
+
 // snapshotTimeout is how long the start of a loop waits for a large work tree.
 const snapshotTimeout = 10 * time.Second
 
