@@ -126,8 +126,10 @@ func (s Sessions) Work(ctx context.Context, id uuid.UUID) (w port.Work, err erro
 		return port.Work{}, nil
 	}
 	w = s.brief(r)
-	if w.Git = (&port.Git{Outside: true}); InRoots(s.Roots, r.Folder()) {
+	if InRoots(s.Roots, r.Folder()) {
 		w.Git = gitOf(ctx, s.Git, r)
+	} else {
+		w.Git = &port.Git{Outside: true}
 	}
 	if s.Memory != nil && r.State.Live() {
 		w.Memory = s.Memory(ctx, s.Observer.PIDs(ctx, r)...)

@@ -152,41 +152,41 @@ func (w *work) transcriptOf(e hookwire.Event, own string, id uuid.UUID) talk.Cur
 }
 
 // followMoved goes on in the file into which the agent has renamed its transcript. An agent may keep
-// it with the folder that it works in, and a turn may enter another folder, such as a worktree.
+// it with the folder that it works in, and a turn may enter another folder, such as a worktree. If no file goes on, the place stays, and
+// the history says so until one does.
 func (w *work) followMoved(ctx context.Context) error {
 	now, followed := w.r.Cursor()
 	if w.r.State != session.Running || !followed {
 		return nil
 	}
 	last := len(w.r.History) - 1
-	gone := last >= 0 && w.r.History[last].Rule == ruleGone
-	if _, err := os.Stat(now.Path); !errors.Is(err, fs.ErrNotExist) {
-		if err == nil && gone {
-			w.r.Note(w.Now(), ruleBack, "its transcript is there again")
-			return w.save()
-		}
+	noted := last >= 0 && w.r.History[last].Rule == ruleGone
+	switch _, err := os.Stat(now.Path); {
+	case err == nil && noted:
+		w.r.Note(w.Now(), ruleBack, "its transcript is there again")
+		return w.save()
+	case !errors.Is(err, fs.ErrNotExist):
 		return nil
 	}
 	path, err := w.agent().Transcripts.Find(w.r.AgentSessionID)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) || path == now.Path {
-		return nil //nolint:nilerr // a look at another time may tell
-	}
-	if now.Offset > 0 && !reaches(path, now.Offset) {
-		if gone {
-			return nil // it is on disk
+	missing := errors.Is(err, fs.ErrNotExist)
+	switch {
+	case err != nil && !missing, path == now.Path: // a look at another time may tell
+	case now.Offset == 0 && missing: // it is not made yet
+	case now.Offset > 0 && !reaches(path, now.Offset):
+		if !noted {
+			w.r.Note(w.Now(), ruleGone, "its transcript is gone, and no other file continues it")
+			return w.save()
 		}
-		w.r.Note(w.Now(), ruleGone, "its transcript is gone, and no other file continues it")
-		return w.save()
+	default:
+		if noted {
+			w.r.Note(w.Now(), ruleBack, "its transcript has another place")
+		}
+		now.Path = path
+		w.r.Cursors = append(w.r.Cursors, now)
+		return w.saveAndFollow(ctx)
 	}
-	if err != nil {
-		return nil //nolint:nilerr // it is not made yet
-	}
-	if gone {
-		w.r.Note(w.Now(), ruleBack, "its transcript has another place")
-	}
-	now.Path = path
-	w.r.Cursors = append(w.r.Cursors, now)
-	return w.saveAndFollow(ctx)
+	return nil
 }
 
 // reaches reports whether a file has a position: a shorter one is not the renamed file, but another one of its name.

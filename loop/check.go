@@ -19,12 +19,10 @@ import (
 const (
 	// checkTimeout is how long a check may take.
 	checkTimeout = time.Hour
-	// checkRest is how long the rest of a check may hold its output, and may take to end after TERM.
+	// checkRest is how long the rest of a check may hold its output, and may take to end after TERM, or after all that it serves.
 	checkRest = 5 * time.Second
 	// holderRest is how long what ends by itself may take, such as the holder of a check once the rest has ended.
 	holderRest = time.Second
-	// serverRest is how long a tmux server may take to see that its last window has ended: nothing else has a say in that.
-	serverRest = 5 * time.Second
 	// lookInterval is the interval at which the descendants of a check are recorded.
 	lookInterval = 500 * time.Millisecond
 	// maxRounds limits the looks for processes that a check begins while it is ended.
@@ -222,7 +220,7 @@ func (c *check) endAll(ctx context.Context, noted []process.Identity) error {
 		all.Go(func() { errs[i] = c.endProcess(ctx, id) })
 	}
 	all.Wait()
-	limited, cancel := context.WithTimeout(ctx, serverRest)
+	limited, cancel := context.WithTimeout(ctx, checkRest)
 	defer cancel()
 	for i, id := range noted {
 		if errs[i] != nil && c.table.Wait(limited, id) == nil { // a tmux server is spared, and ends with its last window

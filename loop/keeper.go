@@ -317,7 +317,7 @@ func isReplaced(dir, tree string) bool {
 // work tree of the same repository, the one there, whose files the agent changes. false: the agent works elsewhere.
 func (k *Keeper) checkFolder(l Loop, r session.Record) (dir string, runs bool) {
 	switch now := r.Folder(); {
-	case now == r.Dir, folders.IsBelow(now, r.Dir), cmp.Or(k.Engine.Top(now), now) == l.Tree:
+	case folders.IsBelow(now, r.Dir), k.tree(now) == l.Tree:
 		return r.Dir, true
 	case k.Engine.Same(now, r.Dir):
 		return now, true
@@ -325,10 +325,13 @@ func (k *Keeper) checkFolder(l Loop, r session.Record) (dir string, runs bool) {
 	return "", false
 }
 
+// tree returns the top of the work tree that a folder is in; without one it is the folder itself.
+func (k *Keeper) tree(dir string) string { return cmp.Or(k.Engine.Top(dir), dir) }
+
 // movedInto returns the name of the session whose live loop has the work tree of a folder, if the
 // agent of another loop has moved there.
 func (k *Keeper) movedInto(l Loop, dir string) string {
-	tree := cmp.Or(k.Engine.Top(dir), dir)
+	tree := k.tree(dir)
 	if tree == l.Tree {
 		return ""
 	}

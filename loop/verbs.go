@@ -67,7 +67,7 @@ func (k *Keeper) Start(ctx context.Context, q port.LoopRequest) (started port.Lo
 		l.Worktree = &port.LoopWorktree{From: r.ID}
 	default:
 		l.Feature = cmp.Or(l.Feature, branch)
-		l.Baseline, l.Tree = k.Engine.Snapshot(ctx, l.Session), cmp.Or(k.Engine.Top(r.Dir), r.Dir)
+		l.Baseline, l.Tree = k.Engine.Snapshot(ctx, l.Session), k.tree(r.Dir)
 	}
 	if err := holder(k.all(), l); err != nil {
 		return started, err

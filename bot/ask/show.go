@@ -44,8 +44,10 @@ func (a *Requests) isMisplaced(s State) bool {
 // seen returns where people see the requests of a session, the best place first: the private chats also
 // while its topic and General are closed.
 func (a *Requests) seen(r port.Session) []outbox.Conversation {
-	if private := a.Chat.Book.PrivateChats(); a.isShutOut(r) && len(private) > 0 {
-		return a.Chat.ByRank(r, private)
+	if a.isShutOut(r) {
+		if private := a.Chat.Book.PrivateChats(); len(private) > 0 {
+			return a.Chat.ByRank(r, private)
+		}
 	}
 	return a.Chat.Seen(r)
 }

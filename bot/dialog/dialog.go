@@ -136,7 +136,10 @@ func (d *Dialogs) run(ctx context.Context) error {
 		var again <-chan time.Time
 		for _, c := range d.cards.List() {
 			hidden := !d.chat.Book.MayShow(c.Content.To)
-			if (first || hidden) && d.check(ctx, c, hidden) != nil && hidden {
+			if !first && !hidden {
+				continue
+			}
+			if err := d.check(ctx, c, hidden); err != nil && hidden {
 				again = time.After(unreadable)
 			}
 		}
@@ -149,6 +152,8 @@ func (d *Dialogs) run(ctx context.Context) error {
 	}
 }
 
+// check draws a dialog as its terminal has it now, unless it is open in a place that people see. An error means that it has to be
+// looked at again.
 func (d *Dialogs) check(ctx context.Context, c card.Card[string], hidden bool) error {
 	now, err := d.keys.Dialog(ctx, c.Content.Session)
 	switch {
@@ -221,7 +226,7 @@ func (d *Dialogs) Stop(ctx context.Context, key, fingerprint string, _ int64) er
 // redraw updates the card drawn for a mark from its terminal. A dialog that asks the same stays in
 // its message; it may permit less than before. Any other dialog loses its buttons, because a second
 // tap would approve something unread; lifecycle reports the new dialog. A card that now has another
-// mark stays.
+// mark stays. If the place of the message may be shown nothing any more, the dialog moves.
 func (d *Dialogs) redraw(ctx context.Context, key, fingerprint string, now port.Dialog) error {
 	defer d.cards.Hold()()
 	c, ok := d.cards.Get(key)

@@ -492,18 +492,20 @@ func held(ours int, since time.Duration, theirs int, theirSince time.Duration) (
 	return n, longest
 }
 
-// Answered returns when the hub was last seen to answer, or when the chat began. The beats of hosts alone do not tell: all of them may be
-// switched off.
-func (c *Center) Answered(began time.Time) time.Time {
+// Silence returns for how long the hub has not answered a chat that began at a time; zero: it answers, or no machine needs it.
+func (c *Center) Silence(began, now time.Time) time.Duration {
 	if at := c.answered.Load(); at != nil && at.After(began) {
-		return *at
+		began = *at // all machines may be switched off, and send no beats
 	}
-	return began
+	silent := silence(c.List(), began, now)
+	if silent == 0 {
+		c.answered.Store(&now)
+	}
+	return silent
 }
 
-// Silence returns for how long the hub has not answered a chat with these machines that began at a time; zero: it answers, or no
-// machine needs it.
-func Silence(all []State, began, now time.Time) time.Duration {
+// silence is Silence by the beats of these machines alone.
+func silence(all []State, began, now time.Time) time.Duration {
 	last, needed := began, false
 	for _, s := range all {
 		if s.Fault != nil {
@@ -527,20 +529,15 @@ func (c *Center) report(ctx context.Context) error {
 	began, silent := c.settings.Now(), false
 	stuck := make(map[string]bool)
 	for {
-		all := c.List()
-		now := c.settings.Now()
-		silence := Silence(all, c.Answered(began), now)
-		if silence == 0 {
-			c.answered.Store(&now)
-		}
-		switch is := silence > beat.MostHeld; {
+		since := c.Silence(began, c.settings.Now())
+		switch is := since > beat.MostHeld; {
 		case is && !silent:
-			c.settings.Log.Warn("hub_silent", logkey.Server, c.hub.Address, logkey.Duration, silence.Round(time.Second))
+			c.settings.Log.Warn("hub_silent", logkey.Server, c.hub.Address, logkey.Duration, since.Round(time.Second))
 		case !is && silent:
 			c.settings.Log.Info("hub_answers", logkey.Server, c.hub.Address)
 		}
-		silent = silence > beat.MostHeld
-		for _, s := range all {
+		silent = since > beat.MostHeld
+		for _, s := range c.List() {
 			switch is := s.Held > 0; {
 			case is && !stuck[s.ID]:
 				c.settings.Log.Warn("host_messages_held", logkey.Name, s.Name, logkey.Count, s.Held, logkey.Duration, s.HeldFor.Round(time.Second))

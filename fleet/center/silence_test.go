@@ -26,6 +26,6 @@ func TestSilenceOfHub(t *testing.T) {
 		"only an unreadable one":     {[]State{{Fault: errors.New("x")}}, 0},
 		"none since the start":       {[]State{never}, time.Hour},
 	} {
-		assert.Equal(t, tt.want, Silence(tt.all, began, now), name)
+		assert.Equal(t, tt.want, silence(tt.all, began, now), name)
 	}
 }

@@ -381,7 +381,7 @@ func TestStubbornAgentAndItsChild(t *testing.T) {
 	w.WaitFor("Queued")
 	waittest.Until(t, func() bool { // its hook outlives it
 		names, _ := s.events()
-		return slices.Index(names, "UserPromptSubmit") != len(names)-1 && names[len(names)-1] == "UserPromptSubmit"
+		return strings.Count(strings.Join(names, " "), "UserPromptSubmit") == 2
 	})
 
 	require.NoError(t, syscall.Kill(agent, syscall.SIGKILL))

@@ -117,7 +117,7 @@ func (f *fleet) silence(began, now time.Time) time.Duration {
 	if err != nil {
 		return 0
 	}
-	return center.Silence(c.List(), c.Answered(began), now)
+	return c.Silence(began, now)
 }
 
 // skewOf returns how far the clock of a machine is off. One that is away may have set it since.
