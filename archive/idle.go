@@ -51,6 +51,8 @@ type Due struct {
 // A scan proves the time since the previous one, but at most twice the time between two sweeps: a
 // longer gap means that ccbot was stopped, or that the machine slept on a system where the clock
 // continues during sleep.
+//
+// A session that stays for schedules of its own is due, too: people hear of it. Its whole time begins again then.
 func (i Idle) Sweep(every time.Duration, seen []Seen) (Idle, []Due) {
 	next := Idle{silences: make(map[uuid.UUID]silence)}
 	var due []Due
@@ -65,6 +67,9 @@ func (i Idle) Sweep(every time.Duration, seen []Seen) (Idle, []Due) {
 		next.silences[s.Record.ID] = now
 		if s.After > 0 && now.length >= s.After {
 			due = append(due, Due{Session: s.Record.ID, Since: now.active, Quiet: now.length})
+			if s.Status.Schedules > 0 {
+				delete(next.silences, s.Record.ID)
+			}
 		}
 	}
 	return next, due

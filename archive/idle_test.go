@@ -92,6 +92,7 @@ func TestSweep(t *testing.T) {
 		{"and still counts what it saw before that", after,
 			append(every(12), []Seen{at(id, 100*time.Hour)}), []int{12}},
 		{"a clock that went back", after, [][]Seen{{at(id, 100*time.Hour)}, {at(id, 0)}, {at(id, 5*time.Minute)}}, nil},
+		{"one with schedules of its own, and again after the whole time", after, every(30, func(s *Seen) { s.Status.Schedules = 1 }), []int{12, 25}},
 		{"what waits to be typed", after, every(30, func(s *Seen) { s.Record.Prompts = []string{"7"} }), nil},
 	}
 	for _, tt := range tests {
@@ -107,7 +108,6 @@ func interruptions() map[string]func(*Seen) {
 		"a prompt waits":        func(s *Seen) { s.Record.Prompts = []string{"7"} },
 		"a background command":  func(s *Seen) { s.Status.Background = true },
 		"a background agent":    func(s *Seen) { s.Status.Agents = 1 },
-		"a schedule of its own": func(s *Seen) { s.Status.Schedules = 1 },
 		"nothing is known":      func(s *Seen) { s.Status = view.Status{} },
 		"no phase":              func(s *Seen) { s.Status.Phase = "" },
 	}

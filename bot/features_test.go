@@ -34,7 +34,7 @@ import (
 // tellers are the features that notify people of news; they handle these last.
 var tellers = map[string][]string{
 	"files":     {"FileOffered"},
-	"sessions":  {"Ready", "Retrying", "Ended", "Failed", "Lost", "Stopped", "Opened", "Moved"},
+	"sessions":  {"Ready", "Retrying", "Ended", "Failed", "Lost", "Stopped", "Opened", "Moved", "Spared"},
 	"prompt":    {"Held", "Unproven", "Typed", "Delivered", "TakenBack", "DraftCleared", "Requeued"},
 	"dialog":    {"Dialog", "NotReporting"},
 	"writers":   {"OtherWriters", "Transferred"},

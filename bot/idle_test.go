@@ -19,6 +19,7 @@ import (
 	"ccbot/lifecycle/ending"
 	"ccbot/lifecycle/view"
 	"ccbot/port"
+	"ccbot/port/news"
 	"ccbot/port/talk"
 )
 
@@ -87,6 +88,28 @@ Not ended:
 • going: ending`, text)
 	assert.Equal(t, 3, w.Lifecycle.Rounds, "one for the list, one for the question, and one for the list below it")
 	assert.Empty(t, w.Lifecycle.Done(), "nothing is ended before the question is answered")
+}
+
+// A session that stays open for schedules of its own is archived by its own button, and the question says what ends with it.
+func TestScheduledSessionIsArchivedAnyway(t *testing.T) {
+	w := chattest.NewWorld(t)
+	api, busy := w.NewCurrentSession(t, "api", session.Running), w.Session(t, "busy", session.Running)
+	scheduled, works := quiet, quiet
+	scheduled.Schedules, works.Schedules, works.Background, works.Commands = 2, 1, true, 1
+	w.Lifecycle.Doing = map[uuid.UUID]view.Status{api.ID: scheduled, busy.ID: works}
+	w.MustHear(t, "/list")
+	assert.NotContains(t, chattest.Words(w.Telegram.Last(t)), "Archive busy anyway", "more than schedules would end")
+	w.Press(t, chattest.Alice, len(w.Telegram.Sent), "Archive api anyway")
+	assert.Contains(t, w.LastSent(t).Text.Text, "This also ends: 2 schedules of its own.")
+	assert.Empty(t, w.Lifecycle.Done(), "nothing is ended before the question is answered")
+
+	require.NoError(t, w.SessionNews(t.Context(), w.Record(t, api.ID), news.Spared{Quiet: 24 * time.Hour, Schedules: 2}))
+	said := w.LastSent(t)
+	assert.Equal(t, "api has been idle for 1 d. It is not archived, because its agent has 2 schedules of its own, which would end with it.", said.Text.Text)
+	w.Press(t, chattest.Alice, len(w.Telegram.Sent), w.Word(i18n.ButtonArchiveAnyway))
+	assert.Contains(t, w.LastSent(t).Text.Text, "This also ends: 2 schedules of its own.")
+	w.Press(t, chattest.Alice, len(w.Telegram.Sent), w.Word(i18n.ButtonArchive))
+	assert.Contains(t, w.Lifecycle.Done(), "archive "+api.ID.String()+" as archived")
 }
 
 func TestP3_IdleSessionsEndWithOneReceipt(t *testing.T) {

@@ -84,6 +84,9 @@ func tellings() map[string]reported {
 		"Moved": {says: func(w *chattest.World) []string {
 			return []string{w.Word(i18n.WorksIn, i18n.Args{"Name": "api", "Dir": w.Short(w.Records.List()[0].Dir)})}
 		}},
+		"Spared": {says: func(w *chattest.World) []string {
+			return []string{w.Word(i18n.ListSchedules, i18n.Args{"Count": 1})}
+		}, buttons: []i18n.Key{i18n.ButtonArchiveAnyway}},
 		"Transferred": {says: name(i18n.Adopted, i18n.AdoptedAsks)},
 		"Scheduled": {says: func(w *chattest.World) []string {
 			return []string{w.Word(i18n.ScheduleSent, i18n.Args{"Name": "api", "Said": "run"})}

@@ -402,7 +402,7 @@ func (b *Bot) call(feature, where string, do func() error) error {
 // have no report: the messages about them are drawn again.
 func teller(n news.News) (feature string, err error) {
 	switch n.(type) {
-	case news.Ready, news.Retrying, news.Ended, news.Failed, news.Lost, news.Stopped, news.Opened, news.Moved:
+	case news.Ready, news.Retrying, news.Ended, news.Failed, news.Lost, news.Stopped, news.Opened, news.Moved, news.Spared:
 		return sessions.FeatureName, nil
 	case news.Held, news.Unproven, news.Typed, news.Delivered, news.TakenBack, news.DraftCleared, news.Requeued:
 		return prompt.FeatureName, nil

@@ -248,6 +248,7 @@ const (
 	IdleConfirm               Key = "idle_confirm" // Count
 	IdleMore                  Key = "idle_more"    // Count
 	IdleSpared                Key = "idle_spared"
+	SparedScheduled           Key = "spared_scheduled" // Age, Name, What
 	IdleNone                  Key = "idle_none"
 	IdleEnded                 Key = "idle_ended" // Count, Names
 	SparedWindow              Key = "spared_window"
@@ -659,6 +660,8 @@ const (
 	ButtonResumeAll           Key = "button_resume_all"
 	ButtonPick                Key = "button_pick"
 	ButtonArchive             Key = "button_archive"
+	ButtonArchiveAnyway       Key = "button_archive_anyway"
+	ButtonArchiveNameAnyway   Key = "button_archive_name_anyway" // Name
 	ButtonIgnore              Key = "button_ignore"
 	ButtonYesArchive          Key = "button_yes_archive"
 	AnswerNotice              Key = "answer_notice"  // Name, Said

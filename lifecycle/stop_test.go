@@ -66,6 +66,35 @@ func TestHistoryKeepsRequesterOfEnd(t *testing.T) {
 	}
 }
 
+// A session that stays open for schedules of its own says so, but not at every look.
+func TestScheduledSessionIsToldOnceADay(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		r, _ := w.settled()
+		w.edit(r.ID, func(r *session.Record) { r.Binding.Schedules = 2 })
+		seen := w.Observer.Inspector(w.ctx)(w.get(r.ID)).Active
+		look := func(quiet time.Duration) {
+			err := w.ArchiveQuiet(w.ctx, r.ID, port.Silence{Since: seen, Quiet: quiet, Cause: port.Cause{Why: "nothing has happened"}})
+			require.ErrorIs(t, err, ErrChanged)
+		}
+		look(0) // a person asked, who reads it in the answer
+		assert.Zero(t, toldOf[news.Spared](w.news))
+		for range 3 {
+			look(6 * time.Hour)
+			w.pass(6 * time.Hour)
+		}
+		assert.Equal(t, 1, toldOf[news.Spared](w.news))
+		told, spared := lastHeard[news.Spared](w.news)
+		assert.Equal(t, r.ID, told.ID)
+		assert.Equal(t, news.Spared{Quiet: 6 * time.Hour, Schedules: 2}, spared)
+		w.pass(6 * time.Hour)
+		w.restart()
+		look(6 * time.Hour)
+		look(6 * time.Hour)
+		assert.Equal(t, 2, toldOf[news.Spared](w.news))
+		assert.Equal(t, session.Running, w.get(r.ID).State)
+	})
+}
+
 func TestP3_ArchiveEndsAgentAndReports(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()

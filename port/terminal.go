@@ -123,7 +123,7 @@ type Status struct {
 	Agents       int       // its background agents, as shown on its screen
 	Schedules    int       // the agent's own, which end with its process
 	Draft        bool      // its prompt box has unsent text, or is not visible
-	Quiet        bool      // the agent can be ended: it is idle and unused, and no draft is lost
+	Quiet        bool      // the agent is idle and unused, and no draft is lost; see Schedules
 	Active       time.Time // the last activity of either side
 	Usage        *Usage    // nil: unknown
 	LastQuestion string    // the start of the last question; empty: unknown

@@ -104,6 +104,7 @@ const (
 	ResumeLink = "resume" // resume it
 	UndoLink   = "undo"   // resume it; the current session stays
 	RetryLink  = "retry"  // try again to end what is left of one launch of it
+	AnywayLink = "anyway" // ask whether to archive it, although schedules of its own end with it
 	GoOnLink   = "go"     // continue after an interruption, in the launch that the message was about
 )
 

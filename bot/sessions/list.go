@@ -87,6 +87,12 @@ func (s *Sessions) screen(ctx context.Context, to address.Conversation) chat.Scr
 	if quiet {
 		shown.Options = append(shown.Options, []card.Option{p.Option(i18n.ButtonEndIdle, idleOption, "")})
 	}
+	for _, e := range entries {
+		if e.scheduled {
+			word := p.Say(i18n.ButtonArchiveNameAnyway, i18n.Args{"Name": e.name})
+			shown.Options = append(shown.Options, []card.Option{{Text: word, Value: chat.AnywayLink + ":" + e.session.ID.String(), Session: e.session.ID}})
+		}
+	}
 	return shown
 }
 
@@ -181,6 +187,11 @@ func (s *Sessions) Follow(ctx context.Context, t chat.Tap, draw func(context.Con
 				return err
 			}
 			return draw(ctx)
+		})
+	case word == chat.AnywayLink && Endable(r):
+		return chat.Do(func(ctx context.Context) error {
+			in := chat.Incoming{Message: conversation.Message{To: t.To}, From: t.From}
+			return s.AskEnd(port.StateArchived, i18n.KillConfirm, i18n.ButtonArchive)(ctx, in, r)
 		})
 	case word == chat.UndoLink && r.State == port.StateRestoring && !comesBack(r): // the second of two taps
 		return chat.Answer{Text: s.chat.In(t.To).Say(i18n.AlreadyOpen, i18n.Args{"Name": r.Name}), Then: draw}, nil
@@ -325,17 +336,20 @@ type entry struct {
 	more              []string // shown as far as there is room
 	footer            string
 	quiet             bool // it may be ended with the idle ones
+	scheduled         bool // it might, but for schedules of its own
 }
 
 // entryOf returns a session's entry in a place; l is the state of a running agent. What the place does
 // not see counts for [End idle] all the same.
 func (s *Sessions) entryOf(ctx context.Context, p chat.Phrases, to address.Conversation, r port.Session, l port.Status, current bool) entry {
-	quiet := r.State == port.StateRunning && s.Idle.Spared(p, r, l) == ""
+	unscheduled := l
+	unscheduled.Schedules = 0
+	unused := r.State == port.StateRunning && s.Idle.Spared(p, r, unscheduled) == ""
 	r, hidden := s.chat.Book.SeenIn(to, r)
 	if hidden {
 		l = port.Status{Now: talk.Activity{Phase: l.Now.Phase}}
 	}
-	e := entry{need: works, quiet: quiet, session: r, sign: "⏳", current: current, name: chat.ShownName(r.Name), state: p.Words.Say(chat.StateKey(r))}
+	e := entry{need: works, quiet: unused && l.Schedules == 0, scheduled: unused && l.Schedules > 0, session: r, sign: "⏳", current: current, name: chat.ShownName(r.Name), state: p.Words.Say(chat.StateKey(r))}
 	switch {
 	case r.State == port.StateRunning:
 		e.footer = chat.FirstLine(l.LastQuestion)

@@ -36,6 +36,11 @@ func (s *Sessions) onNews(ctx context.Context, r port.Session, n news.News) erro
 		return reportOpened(ctx, s, r, n)
 	case news.Moved:
 		return s.chat.Post(ctx, card.Content{To: r.Conversation, Session: r.ID, Text: s.movedText(r), News: chat.NewsOf(r)})
+	case news.Spared:
+		p := s.chat.In(r.Conversation)
+		text := p.Text(i18n.SparedScheduled, i18n.Args{"Name": r.Name, "Age": p.Age(n.Quiet), "What": p.Say(i18n.ListSchedules, i18n.Args{"Count": n.Schedules})})
+		anyway := p.Link(i18n.ButtonArchiveAnyway, chat.AnywayLink, r.ID, "")
+		return s.chat.Post(ctx, card.Content{To: r.Conversation, Session: r.ID, Text: text, Options: anyway, News: chat.NewsOf(r)})
 	case news.Stopped:
 		if n.Together && r.Resumable && len(r.Prompts) == 0 && isOrdinary(n) {
 			return nil // another feature has reported it, with others

@@ -1322,6 +1322,7 @@ var newsKinds = map[string]func(json.RawMessage) (news.News, error){
 	"Requeued":     decodeNews[news.Requeued],
 	"Retrying":     decodeNews[news.Retrying],
 	"Scheduled":    decodeNews[news.Scheduled],
+	"Spared":       decodeNews[news.Spared],
 	"Start":        decodeNews[news.Start],
 	"Stopped":      decodeNews[news.Stopped],
 	"Switched":     decodeNews[news.Switched],

@@ -42,10 +42,10 @@ type Status struct {
 	PIDs       []int       // of the agent and of all that it has started; none: unknown
 }
 
-// Quiet reports whether no person would miss the agent now: it is idle, nothing that it has started
-// runs, no schedule of its own would end with it, no terminal shows it, and no draft would be lost.
+// Quiet reports whether the agent is unused now: it is idle, nothing that it has started runs, no
+// terminal shows it, and no draft would be lost. Schedules of its own would end with it all the same.
 func (s Status) Quiet() bool {
-	return s.Phase == talk.PhaseIdle && s.Attachment == Detached && !s.Background && s.Agents == 0 && s.Schedules == 0 && !s.Draft
+	return s.Phase == talk.PhaseIdle && s.Attachment == Detached && !s.Background && s.Agents == 0 && !s.Draft
 }
 
 // Inspector returns a function that reads the state of sessions. It reads the process table and the

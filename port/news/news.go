@@ -59,6 +59,13 @@ type Stopped struct {
 	Together bool
 }
 
+// Spared reports that a session is not archived although nothing has happened in it for long: schedules of its own would end with it.
+type Spared struct {
+	Kept
+	Quiet     time.Duration
+	Schedules int
+}
+
 // Held reports that a prompt waits, and why.
 type Held struct {
 	Piece

@@ -75,7 +75,7 @@ func (s Sample) News(t *testing.T, name string) news.News {
 		"DraftCleared": news.DraftCleared{Draft: s.Draft}, "OtherWriters": lifecycle.OtherWriters{s.Writer},
 		SecondWriter: lifecycle.OtherWriters{s.Writer}, "Retrying": news.Retrying{Now: now}, "Transcript": news.Transcript{}, "Doing": news.Doing{},
 		"Switched": news.Switched{ModeChange: port.ModeChange{Mode: port.ModePlan}, Seen: port.ModePlan, Waited: true},
-		"Moved":    news.Moved{}, "Renamed": news.Renamed{}, "Transferred": news.Transferred{}, "Opened": news.Opened{}, "FileOffered": news.FileOffered{ID: uuid.New(), Path: "/none"}, "Requeued": news.Requeued{}, "Scheduled": news.Scheduled{Schedule: port.Schedule{When: "at 09:00", Text: "run"}}, "Looped": news.Looped{Loop: port.Loop{State: port.LoopRunning, Step: port.LoopTurn, Check: "make test"}}}
+		"Moved":    news.Moved{}, "Spared": news.Spared{Quiet: time.Hour, Schedules: 1}, "Renamed": news.Renamed{}, "Transferred": news.Transferred{}, "Opened": news.Opened{}, "FileOffered": news.FileOffered{ID: uuid.New(), Path: "/none"}, "Requeued": news.Requeued{}, "Scheduled": news.Scheduled{Schedule: port.Schedule{When: "at 09:00", Text: "run"}}, "Looped": news.Looped{Loop: port.Loop{State: port.LoopRunning, Step: port.LoopTurn, Check: "make test"}}}
 	for _, why := range []news.Wait{news.Queued, news.HeldDraft, news.HeldBash, news.HeldUnknown, news.HeldScroll, news.HeldKeys,
 		news.HeldSync, news.HeldSmall, news.HeldBudget, news.HeldCosts, news.HeldDialog} {
 		all[string(why)] = news.Held{Why: why, Prompt: s.Prompt, Now: now}
