@@ -13,7 +13,11 @@ import (
 // remembers nothing. Every start of ccbot begins with it, so all sessions get the whole time again.
 type Idle struct {
 	silences map[uuid.UUID]silence
+	told     map[uuid.UUID]time.Duration // the scan at which a session was last due that stays for schedules of its own
 }
+
+// tellEvery is how often people hear that a session stays open for schedules of its own.
+const tellEvery = 24 * time.Hour
 
 // silence is how long one session has been seen quiet.
 type silence struct {
@@ -52,11 +56,15 @@ type Due struct {
 // longer gap means that ccbot was stopped, or that the machine slept on a system where the clock
 // continues during sleep.
 //
-// A session that stays for schedules of its own is due, too: people hear of it. Its whole time begins again then.
+// A session that stays for schedules of its own is due once a day: people hear of it.
 func (i Idle) Sweep(every time.Duration, seen []Seen) (Idle, []Due) {
-	next := Idle{silences: make(map[uuid.UUID]silence)}
+	next := Idle{silences: make(map[uuid.UUID]silence), told: make(map[uuid.UUID]time.Duration)}
 	var due []Due
 	for _, s := range seen {
+		told, was := i.told[s.Record.ID]
+		if was {
+			next.told[s.Record.ID] = told
+		}
 		if !s.quiet() {
 			continue
 		}
@@ -65,10 +73,11 @@ func (i Idle) Sweep(every time.Duration, seen []Seen) (Idle, []Due) {
 			now.length = before.length + min(s.At-before.at, 2*every)
 		}
 		next.silences[s.Record.ID] = now
-		if s.After > 0 && now.length >= s.After {
+		scheduled := s.Status.Schedules > 0
+		if s.After > 0 && now.length >= s.After && (!scheduled || !was || s.At-told >= tellEvery) {
 			due = append(due, Due{Session: s.Record.ID, Since: now.active, Quiet: now.length})
-			if s.Status.Schedules > 0 {
-				delete(next.silences, s.Record.ID)
+			if scheduled {
+				next.told[s.Record.ID] = s.At
 			}
 		}
 	}

@@ -92,7 +92,9 @@ func TestSweep(t *testing.T) {
 		{"and still counts what it saw before that", after,
 			append(every(12), []Seen{at(id, 100*time.Hour)}), []int{12}},
 		{"a clock that went back", after, [][]Seen{{at(id, 100*time.Hour)}, {at(id, 0)}, {at(id, 5*time.Minute)}}, nil},
-		{"one with schedules of its own, and again after the whole time", after, every(30, func(s *Seen) { s.Status.Schedules = 1 }), []int{12, 25}},
+		{"one with schedules of its own, once a day", after, every(12*25+13, func(s *Seen) { s.Status.Schedules = 1 }), []int{12, 12 + 12*24}},
+		{"and whether it does something or not", after, with(every(12*25+14, func(s *Seen) { s.Status.Schedules = 1 }), 20,
+			func(s *Seen) { s.Status.Active = noon.Add(time.Second) }), []int{12, 12 + 12*24}},
 		{"what waits to be typed", after, every(30, func(s *Seen) { s.Record.Prompts = []string{"7"} }), nil},
 	}
 	for _, tt := range tests {
@@ -105,11 +107,11 @@ func TestSweep(t *testing.T) {
 // interruptions returns the events that restart a session's time.
 func interruptions() map[string]func(*Seen) {
 	all := map[string]func(*Seen){
-		"a prompt waits":        func(s *Seen) { s.Record.Prompts = []string{"7"} },
-		"a background command":  func(s *Seen) { s.Status.Background = true },
-		"a background agent":    func(s *Seen) { s.Status.Agents = 1 },
-		"nothing is known":      func(s *Seen) { s.Status = view.Status{} },
-		"no phase":              func(s *Seen) { s.Status.Phase = "" },
+		"a prompt waits":       func(s *Seen) { s.Record.Prompts = []string{"7"} },
+		"a background command": func(s *Seen) { s.Status.Background = true },
+		"a background agent":   func(s *Seen) { s.Status.Agents = 1 },
+		"nothing is known":     func(s *Seen) { s.Status = view.Status{} },
+		"no phase":             func(s *Seen) { s.Status.Phase = "" },
 	}
 	for _, p := range []talk.Phase{talk.PhaseUnknown, talk.PhaseWorking, talk.PhaseWaitingPermission,
 		talk.PhaseWaitingAnswer} {

@@ -25,7 +25,7 @@ import (
 // Sessions is the part of package lifecycle that a Keeper uses.
 type Sessions interface {
 	// ArchiveQuiet archives a session. lifecycle.ErrChanged: something has happened since, or the
-	// session is not quiet, or that is unknown.
+	// session is not quiet, or that is unknown, or it stays for schedules of its own, which people hear of.
 	ArchiveQuiet(ctx context.Context, id uuid.UUID, q port.Silence) error
 }
 

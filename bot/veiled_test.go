@@ -89,19 +89,22 @@ func TestOnePersonReadsPrivateSessionsInGroup(t *testing.T) {
 // A session of another chat is offered to be ended with the idle ones only if it may be: what waits for
 // it counts, though the group does not see it.
 func TestHiddenSessionWithPromptsIsNotOfferedToEnd(t *testing.T) {
-	for name, waits := range map[string]int{"idle": 0, "a prompt waits": 1} {
+	for name, own := range map[string]struct{ prompts, schedules int }{"idle": {}, "a prompt waits": {prompts: 1}, "schedules of its own": {schedules: 2}} {
 		t.Run(name, func(t *testing.T) {
 			w := chattest.NewWorld(t)
 			r := w.Session(t, "diary", session.Running)
 			w.Records.Change(r.ID, func(r *session.Record) { r.Conversation, r.Progress.Turns = chattest.AtAlice, 42 })
-			for range waits {
+			for range own.prompts {
 				e := w.Prompt(t, r, "my salary", inbox.Held)
 				w.Records.Change(r.ID, func(r *session.Record) { r.Prompts = append(r.Prompts, e.Key) })
 			}
 			w.Lifecycle.OnLook = quiet
+			w.Lifecycle.OnLook.Schedules = own.schedules
 			border{World: w}.says(t, "/list", chattest.InGroup)
 			w.Work(t)
-			assert.Equal(t, waits == 0, slices.Contains(chattest.Words(w.Telegram.Last(t)), w.Word(i18n.ButtonEndIdle)))
+			words := chattest.Words(w.Telegram.Last(t))
+			assert.Equal(t, name == "idle", slices.Contains(words, w.Word(i18n.ButtonEndIdle)))
+			assert.NotContains(t, strings.Join(words, "\n"), "anyway")
 		})
 	}
 }

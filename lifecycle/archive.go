@@ -3,15 +3,11 @@ package lifecycle
 import (
 	"cmp"
 	"context"
-	"slices"
-	"strconv"
-	"time"
 
 	"github.com/google/uuid"
 
 	"ccbot/internal/session"
 	"ccbot/lifecycle/ending"
-	"ccbot/lifecycle/view"
 	"ccbot/port"
 	"ccbot/port/news"
 )
@@ -38,9 +34,9 @@ func (s *Service) end(ctx context.Context, id uuid.UUID, fn func(w *work) error)
 }
 
 // ArchiveQuiet archives a quiet session; it returns nil only if Archive would. It checks the
-// session again on its worker. ErrChanged means that it did nothing, because the session was used
-// since the decision, or that is unknown, or schedules of its own would end with it, or the agent is in
-// a pane that a person opened: only a person ends that agent. After any other error a step may continue the archive: the record has the
+// session again on its worker. ErrChanged means that it ended nothing, because the session was used
+// since the decision, or that is unknown, or schedules of its own would end with it, which it reports
+// if no person asked, or the agent is in a pane that a person opened: only a person ends that agent. After any other error a step may continue the archive: the record has the
 // state.
 func (s *Service) ArchiveQuiet(ctx context.Context, id uuid.UUID, q port.Silence) error {
 	return s.core.change(ctx, id, func(w *work) error {
@@ -59,7 +55,10 @@ func (s *Service) ArchiveQuiet(ctx context.Context, id uuid.UUID, q port.Silence
 			return ErrChanged // a writer has just come, which has to be reported to the person first
 		}
 		if l.Schedules > 0 {
-			return cmp.Or(w.tellScheduled(ctx, l, q), ErrChanged)
+			if q.Quiet > 0 { // otherwise a person reads it in the answer
+				err = w.notify(ctx, news.Spared{Quiet: q.Quiet, Schedules: l.Schedules})
+			}
+			return cmp.Or(err, ErrChanged)
 		}
 		why := requestedEnd(q.Cause)
 		if q.Quiet > 0 {
@@ -67,21 +66,4 @@ func (s *Service) ArchiveQuiet(ctx context.Context, id uuid.UUID, q port.Silence
 		}
 		return w.closing.archive(ctx, session.Archived, why, &ending.Receipt{Quiet: q.Quiet, Together: q.Together})
 	})
-}
-
-// tellEvery is how often people hear that a session stays open for schedules of its own.
-const tellEvery = 24 * time.Hour
-
-// tellScheduled reports that a session that has been quiet for its whole time stays open, because its agent has schedules of its
-// own. The history has when that was reported last.
-func (w *work) tellScheduled(ctx context.Context, l view.Status, q port.Silence) error {
-	told := func(c session.Change) bool { return c.Rule == ruleScheduled && w.Now().Sub(c.At) < tellEvery }
-	if q.Quiet <= 0 || slices.ContainsFunc(w.r.History, told) {
-		return nil
-	}
-	w.r.Note(w.Now(), ruleScheduled, strconv.Itoa(l.Schedules)+" schedules of its own would end with it")
-	if err := w.notify(ctx, news.Spared{Quiet: q.Quiet, Schedules: l.Schedules}); err != nil {
-		return err
-	}
-	return w.save()
 }

@@ -189,8 +189,6 @@ const (
 	ruleFailed  session.Rule = "failed"    // a launch never became ready
 	ruleGone    session.Rule = "gone"      // its transcript is not in its place
 	ruleBack    session.Rule = "back"      // it is there again, or elsewhere
-	// ruleScheduled: it is not archived, because the agent has schedules of its own.
-	ruleScheduled session.Rule = "scheduled"
 	// ruleFollowed: the agent is in another conversation, after /clear or an in-TUI /resume.
 	ruleFollowed session.Rule = "resume.current_session_followed"
 )

@@ -48,7 +48,7 @@ func RequestedBy(by int64, how string) Cause {
 // Archiver archives quiet sessions.
 type Archiver interface {
 	// ArchiveQuiet archives a quiet session. It returns refusal.Changed and does nothing if the
-	// session is not quiet, was used in between, or cannot be checked. After another error the
+	// session is not quiet, was used in between, has schedules of its own, or cannot be checked. After another error the
 	// session may still be ending; its state shows that.
 	ArchiveQuiet(ctx context.Context, id uuid.UUID, q Silence) error
 }

@@ -97,7 +97,7 @@ func (p Phrases) Confirm(word i18n.Key, value string, asked int64) [][]card.Opti
 
 // A link is an option that leads to a session. Package sessions carries it out for all features
 // (Follow in list.go). Its value is a word, a colon and the session's id, followed by a colon and
-// the launch for RetryLink and GoOnLink.
+// the launch for RetryLink, AnywayLink and GoOnLink.
 const (
 	OpenLink   = "open"   // open the session
 	HereLink   = "here"   // show it where the link is, from its next turn on

@@ -80,6 +80,7 @@ func (s *Sessions) screen(ctx context.Context, to address.Conversation) chat.Scr
 		more := p.Say(i18n.ListEnded, i18n.Args{"Details": strings.Join(all, p.Say(i18n.JoinNames))})
 		shown.Text = render.Join(shown.Text, render.Plain("\n\n"+more))
 	}
+	var anyway []card.Option
 	if n := len(s.Questions.Waits()); n > 0 {
 		ask := card.Option{Text: p.Say(i18n.ButtonQuestions, i18n.Args{"Count": n}), Value: chat.QuestionsLink}
 		shown.Options = append(shown.Options, []card.Option{ask})
@@ -88,11 +89,12 @@ func (s *Sessions) screen(ctx context.Context, to address.Conversation) chat.Scr
 		shown.Options = append(shown.Options, []card.Option{p.Option(i18n.ButtonEndIdle, idleOption, "")})
 	}
 	for _, e := range entries {
-		if e.scheduled {
+		if e.scheduled && len(anyway) < maxSwitch {
 			word := p.Say(i18n.ButtonArchiveNameAnyway, i18n.Args{"Name": e.name})
-			shown.Options = append(shown.Options, []card.Option{{Text: word, Value: chat.AnywayLink + ":" + e.session.ID.String(), Session: e.session.ID}})
+			anyway = append(anyway, card.Option{Text: word, Value: chat.OfLaunch(chat.AnywayLink, e.session), Session: e.session.ID})
 		}
 	}
+	shown.Options = append(shown.Options, chat.Rows(1, anyway...)...)
 	return shown
 }
 
@@ -188,10 +190,13 @@ func (s *Sessions) Follow(ctx context.Context, t chat.Tap, draw func(context.Con
 			}
 			return draw(ctx)
 		})
-	case word == chat.AnywayLink && Endable(r):
+	case word == chat.AnywayLink && r.State == port.StateRunning && chat.OfLaunch(word, r) == t.Card.Option:
 		return chat.Do(func(ctx context.Context) error {
 			in := chat.Incoming{Message: conversation.Message{To: t.To}, From: t.From}
-			return s.AskEnd(port.StateArchived, i18n.KillConfirm, i18n.ButtonArchive)(ctx, in, r)
+			if err := s.AskEnd(port.StateArchived, i18n.KillConfirm, i18n.ButtonArchive)(ctx, in, r); err != nil {
+				return err
+			}
+			return draw(ctx)
 		})
 	case word == chat.UndoLink && r.State == port.StateRestoring && !comesBack(r): // the second of two taps
 		return chat.Answer{Text: s.chat.In(t.To).Say(i18n.AlreadyOpen, i18n.Args{"Name": r.Name}), Then: draw}, nil
@@ -342,14 +347,15 @@ type entry struct {
 // entryOf returns a session's entry in a place; l is the state of a running agent. What the place does
 // not see counts for [End idle] all the same.
 func (s *Sessions) entryOf(ctx context.Context, p chat.Phrases, to address.Conversation, r port.Session, l port.Status, current bool) entry {
-	unscheduled := l
-	unscheduled.Schedules = 0
-	unused := r.State == port.StateRunning && s.Idle.Spared(p, r, unscheduled) == ""
+	own := l
+	own.Schedules = 0
+	unused, scheduled := r.State == port.StateRunning && s.Idle.Spared(p, r, own) == "", l.Schedules > 0
 	r, hidden := s.chat.Book.SeenIn(to, r)
 	if hidden {
 		l = port.Status{Now: talk.Activity{Phase: l.Now.Phase}}
 	}
-	e := entry{need: works, quiet: unused && l.Schedules == 0, scheduled: unused && l.Schedules > 0, session: r, sign: "⏳", current: current, name: chat.ShownName(r.Name), state: p.Words.Say(chat.StateKey(r))}
+	e := entry{need: works, quiet: unused && !scheduled, scheduled: unused && scheduled && !hidden, session: r, sign: "⏳", current: current,
+		name: chat.ShownName(r.Name), state: p.Words.Say(chat.StateKey(r))}
 	switch {
 	case r.State == port.StateRunning:
 		e.footer = chat.FirstLine(l.LastQuestion)

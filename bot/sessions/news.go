@@ -37,10 +37,17 @@ func (s *Sessions) onNews(ctx context.Context, r port.Session, n news.News) erro
 	case news.Moved:
 		return s.chat.Post(ctx, card.Content{To: r.Conversation, Session: r.ID, Text: s.movedText(r), News: chat.NewsOf(r)})
 	case news.Spared:
-		p := s.chat.In(r.Conversation)
-		text := p.Text(i18n.SparedScheduled, i18n.Args{"Name": r.Name, "Age": p.Age(n.Quiet), "What": p.Say(i18n.ListSchedules, i18n.Args{"Count": n.Schedules})})
-		anyway := p.Link(i18n.ButtonArchiveAnyway, chat.AnywayLink, r.ID, "")
-		return s.chat.Post(ctx, card.Content{To: r.Conversation, Session: r.ID, Text: text, Options: anyway, News: chat.NewsOf(r)})
+		if r.State.HasEnded() || r.Conversation.ChatID == 0 { // it has ended since, or nobody reads of it
+			return nil
+		}
+		var errs []error
+		for _, to := range s.chat.Book.Seen(r.Conversation) {
+			p := s.chat.In(to)
+			text := p.Text(i18n.SparedScheduled, i18n.Args{"Name": r.Name, "Age": p.Age(n.Quiet), "What": p.Say(i18n.ListSchedules, i18n.Args{"Count": n.Schedules})})
+			anyway := chat.Rows(1, card.Option{Text: p.Say(i18n.ButtonArchiveAnyway), Value: chat.OfLaunch(chat.AnywayLink, r), Session: r.ID})
+			errs = append(errs, s.chat.Post(ctx, card.Content{To: to, Session: r.ID, Text: text, Options: anyway, News: chat.NewsOf(r)}))
+		}
+		return errors.Join(errs...)
 	case news.Stopped:
 		if n.Together && r.Resumable && len(r.Prompts) == 0 && isOrdinary(n) {
 			return nil // another feature has reported it, with others

@@ -17,7 +17,7 @@ func (Kept) IsNews() {}
 func (Kept) isKept() {}
 
 // kept has a value of each type of Kept news.
-var kept = []News{Ready{}, Ended{}, Stopped{}, Transferred{}, Moved{}, Switched{}, Failed{}, Lost{}, OtherWriters{}, Spared{}}
+var kept = []News{Ready{}, Ended{}, Stopped{}, Transferred{}, Moved{}, Switched{}, Failed{}, Lost{}, OtherWriters{}}
 
 // IsKept reports whether news are stored until the chat has them.
 func IsKept(n News) bool {

@@ -59,9 +59,10 @@ type Stopped struct {
 	Together bool
 }
 
-// Spared reports that a session is not archived although nothing has happened in it for long: schedules of its own would end with it.
+// Spared reports that a session is not archived although nothing has happened in it for long: schedules of its own would end with
+// it. A crash may lose it; it is reported again a day later.
 type Spared struct {
-	Kept
+	Piece
 	Quiet     time.Duration
 	Schedules int
 }

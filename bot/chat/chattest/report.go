@@ -102,7 +102,7 @@ func (w *World) News(t *testing.T, name string) (session.Record, news.News) {
 	t.Helper()
 	r := w.Session(t, "api", session.Archived)
 	r.Conversation, r.Prompts, r.Binding = InGroup, []string{"1", "2"}, &session.Binding{Window: "@21"}
-	if name == SecondWriter {
+	if name == SecondWriter || name == "Spared" {
 		r.State = session.Running
 	}
 	state := inbox.Typing
