@@ -166,7 +166,8 @@ func (e *entry) items() []jsonl.Item {
 		return e.system()
 	case "queue-operation":
 		text, _ := texts(e.Content)
-		return []jsonl.Item{{Kind: jsonl.QueueOperation, Operation: e.Operation, Text: text}}
+		own := strings.HasPrefix(strings.TrimSpace(text), taskNotification) // the end of a task in the background: nobody has typed it
+		return []jsonl.Item{{Kind: jsonl.QueueOperation, Operation: e.Operation, Text: text, Meta: own}}
 	case "attachment":
 		if e.Attachment.Type == "hook_permission_decision" {
 			return []jsonl.Item{{Kind: jsonl.PermissionDecision, Text: e.Attachment.Decision, Tool: &jsonl.Tool{ID: e.Attachment.ToolUseID}}}

@@ -109,6 +109,7 @@ func TestP4_TraceOfOtherWriter(t *testing.T) {
 		{"a compaction", at("30", `{"type":"system","subtype":"compact_boundary","content":"Conversation compacted"}`), agent.Trace{Foreign: true}},
 		{"a command", at("30", `{"type":"user","message":{"content":"<command-name>/compact</command-name>"}}`), agent.Trace{Foreign: true}},
 		{"queued", at("30", `{"type":"queue-operation","operation":"enqueue","content":"say two"}`), agent.Trace{Foreign: true}},
+		{"a task in the background has ended", at("30", `{"type":"queue-operation","operation":"enqueue","content":"<task-notification>\n<task-id>a</task-id>"}`), agent.Trace{}},
 		{"taken from the queue", at("30", `{"type":"queue-operation","operation":"dequeue","content":"say two"}`), agent.Trace{}},
 		{"an answer", at("30", reply("m", "say two")), agent.Trace{}},
 		{"of a subagent", at("30", `{"type":"user","isSidechain":true,"message":{"content":"say two"}}`), agent.Trace{}},
