@@ -136,6 +136,7 @@ func TestAnswersOfGatewaysCount(t *testing.T) {
 	}{
 		{"one id for all", through("a", "msg", "", 100) + through("b", "msg", "", 100) + through("c", "msg", "", 150) + through("d", "msg", "", 200), 30},
 		{"one id for all, and requests", through("a", "msg", "r1", 100) + through("b", "msg", "r1", 100) + through("c", "msg", "r2", 100), 20},
+		{"one id for all, and for all requests", through("a", "msg", "r1", 100) + through("b", "msg", "r1", 100) + through("c", "msg", "r1", 150), 20},
 		{"no ids", through("a", "", "", 100) + through("b", "", "", 100), 20},
 		{"no ids, and requests", through("a", "", "r1", 100) + through("b", "", "r2", 100), 20},
 	} {

@@ -66,18 +66,15 @@ func answerOf(line []byte) (a history.Answer, ok bool) {
 			Write5m: count(u.CacheCreation) - hour, Write1h: hour, Searches: count(u.Server.Searches)}}, true
 }
 
-// answer identifies the answer that a line with tokens is of. Gateways exist whose answers have no id
-// of a request: then the id of the message may be one for all, but each request has read more. A line
+// answer identifies the answer that a line with tokens is of. The ids do not suffice: gateways exist
+// that give one id to all messages, or to all requests, but each request has read more. A line
 // without any id counts by itself.
 func (e *entry) answer() string {
-	u := e.Message.Usage
-	switch {
-	case e.Message.ID == "":
+	if e.Message.ID == "" {
 		return "line " + cmp.Or(e.UUID, e.Timestamp)
-	case e.RequestID == "":
-		return fmt.Sprint(e.Message.ID, " ", u.Input, " ", u.CacheRead, " ", u.CacheCreation)
 	}
-	return e.Message.ID + " " + e.RequestID
+	u := e.Message.Usage
+	return fmt.Sprint(e.Message.ID, " ", e.RequestID, " ", u.Input, " ", u.CacheRead, " ", u.CacheCreation)
 }
 
 func count(n int64) int64 {
