@@ -344,6 +344,20 @@ func TestP9_QuestionsOfHiddenSessionsAreSeen(t *testing.T) {
 		require.Len(t, moved, 1)
 		assert.NotEmpty(t, moved[0].Buttons)
 	})
+	chattest.RunsAs(t, "each person sees it", func(t *testing.T, w *chattest.World) {
+		for _, to := range []session.Conversation{chattest.AtAlice, atBob} {
+			require.NoError(t, w.Chats.SetCurrent(to, w.Session(t, "web", session.Running).ID))
+		}
+		r, before := bobs(t, w, atOurs), w.Telegram.LastID()
+		admits(t, w, nil, chattest.Alice, chattest.Bob)
+		w.AsksFor(t, r, "Bash", chattest.Bash)
+		w.Later(chattest.Round)
+		for _, person := range []int64{chattest.Alice, chattest.Bob} {
+			asked := sentTo(w, before, person)
+			require.NotEmpty(t, asked)
+			assert.Contains(t, chattest.Words(asked[len(asked)-1]), w.Word(i18n.AskAllow))
+		}
+	})
 	chattest.RunsAs(t, "a private chat that refuses the bot", func(t *testing.T, w *chattest.World) {
 		w.Telegram.OnParked = map[int64]bool{chattest.Alice: true}
 		require.NoError(t, w.Chats.SetCurrent(atBob, w.Session(t, "web", session.Running).ID))

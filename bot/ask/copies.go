@@ -59,10 +59,10 @@ func (a *Requests) as(s State, to outbox.Conversation, turn func(State) (State, 
 	return next, err
 }
 
-// showCopies sends the copies that an open request needs, and keeps those that it has as it is.
+// showCopies sends the copies that an open request needs where its session's place may be shown nothing, or is closed, and keeps those that it has as it is.
 func (a *Requests) showCopies(ctx context.Context, s State) (err error) {
 	session, _ := a.Chat.Book.Records.Get(s.Request.Session)
-	if s.Stage == StageOpen && a.isShutOut(session) {
+	if s.Stage == StageOpen && (a.isShutOut(session) || !a.Chat.Book.MayShow(session.Conversation)) {
 		for _, to := range a.seen(session) {
 			_, has := a.cards.Get(copyKey(s.Request.ID, to))
 			if !has && to != s.Conversation && !a.Chat.Sender.Refuses(to.ChatID) {
