@@ -318,9 +318,11 @@ func TestContinueOnStart(t *testing.T) {
 			"again":  func(i *session.Interruption) { i.Again = true },
 		}
 		var all, alone []session.Record
-		for _, name := range []string{"one", "two", "three", "waited", "unseen", "again"} {
+		for _, name := range []string{"one", "two", "three", "waited", "unseen", "again", "left"} {
 			r := w.CutShort(t, name, session.ClosedReboot)
-			if change := corrupt[name]; change != nil {
+			if name == "left" { // by its person, who may not act any more
+				w.Records.Change(r.ID, func(r *session.Record) { r.Owner = chattest.Eve })
+			} else if change := corrupt[name]; change != nil {
 				w.Records.Change(r.ID, func(r *session.Record) { change(r.Interruption) })
 			} else {
 				alone = append(alone, r)

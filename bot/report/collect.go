@@ -120,7 +120,7 @@ func (c *collector) addClosed(ctx context.Context) error {
 		becomes, on := stays, c.reports.ResumeOnStart
 		switch {
 		case on != ResumeAll && on != ResumeContinue || r.Closed != port.ClosedReboot || !wentDown(r):
-		case on == ResumeContinue && r.Interruption != nil && r.Interruption.Alone:
+		case on == ResumeContinue && r.Interruption != nil && r.Interruption.Alone && c.reports.Chat.Book.MayAct(r.Owner, r.Conversation):
 			becomes = goesOn
 		default:
 			becomes = comesBack

@@ -258,10 +258,7 @@ func (s *Sessions) Continue(ctx context.Context, q chat.Resume) (back bool, err 
 	}
 	typed, class, _ := talk.Normalise(cmp.Or(s.GoOn.Text, s.chat.In(q.To).Say(i18n.PromptAfterEnd)))
 	e := inbox.Entry{Key: talk.PromptKey(r.Interruption.Prompt), State: inbox.Held, Session: r.ID,
-		Conversation: q.To, Text: typed, Class: class}
-	if !q.Many { // of many, the settings may ask for it
-		e.By = q.From
-	}
+		Conversation: q.To, Text: typed, Class: class, By: max(q.From, 0)} // a group is nobody
 	fresh, err := s.GoOn.Add(e)
 	if err != nil {
 		return false, err
