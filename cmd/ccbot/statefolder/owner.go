@@ -153,15 +153,12 @@ func (v viewer) onTheWay(e entry) error {
 	return refused(fmt.Sprintf("others may write %s, and so put another folder in ccbot's place: `%s %s` ends that", path, v.asOwner(e, "chmod o-w"), terminal.ShellWord(e.path)))
 }
 
-// folder judges ccbot's folder. CCBOT_DIR may be / by mistake, so chown comes last.
+// folder judges ccbot's folder.
 func (v viewer) folder(e entry) error {
 	path := terminal.Printable(e.path)
 	switch {
-	case e.uid != v.uid && v.uid == 0: // as with sudo: after a chown the ccbot of that user would refuse the folder
+	case e.uid != v.uid: // no chown: the ccbot of that user would refuse the folder then
 		return refused(fmt.Sprintf("%s belongs to user %d, and this ccbot runs as user %d: run ccbot as that user, or choose another CCBOT_DIR", path, e.uid, v.uid))
-	case e.uid != v.uid:
-		return refused(fmt.Sprintf("%s belongs to user %d, and this ccbot runs as user %d: choose another CCBOT_DIR, run ccbot as that user, or, if all of it is ccbot's, use `sudo chown -R %d %s`",
-			path, e.uid, v.uid, v.uid, terminal.ShellWord(e.path)))
 	case e.mode.Perm()&groupsWrite != 0:
 		return refused(fmt.Sprintf("group or others may write %s, and ccbot would take what they write for its own: look at what is in it, then `chmod 700 %s`", path, terminal.ShellWord(e.path)))
 	}
