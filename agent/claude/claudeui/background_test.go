@@ -24,6 +24,7 @@ func TestAgentsInTheBackgroundAreSeen(t *testing.T) {
 		{"one works, in focus view", row + " · 2 messages hidden (/focus to show)", "? for shortcuts", true, 1},
 		{"one works, and turns show no duration", "❯ agent say x\n\n● Running Agent.", "? for shortcuts · ↓ to manage" + panel, true, 1},
 		{"a list of commands hides the row", "● Running Agent.\n\n  /compact   Clear the history", "↓ to manage" + panel, true, 1},
+		{"a workflow works, and turns show no duration", "● Running Workflow.", "(shift+tab to cycle)\n  ◯ w     ▱▱▱▱▱▱▱▱▱▱  0/1 · 1m 13s", true, 1},
 		{"a shell is left (2.1.128)", "✻ Cooked for 0s · 1 shell still running", "1 shell", true, 0},
 		{"a turn has ended", "✻ Crunched for 3s · done 8:17 PM", "? for shortcuts", false, 0},
 		{"one has finished", row + "\n\n● Agent \"scripted agent\" finished · 6s", "? for shortcuts", false, 0},
@@ -45,6 +46,43 @@ func TestAgentsInTheBackgroundAreSeen(t *testing.T) {
 			rule := strings.Repeat("─", 60)
 			s := Read(tt.above + "\n\n" + rule + "\n❯\u00a0\n" + rule + "\n  ⏸ manual mode on · " + tt.footer + "\n")
 			assert.True(t, s.Box.Present)
+			assert.Equal(t, tt.want, s.Background)
+			assert.Equal(t, tt.agents, s.Agents)
+		})
+	}
+}
+
+// TestAgentsInTheBackgroundAreSeenInScreenReaderMode has the rows that 2.1.332 draws there.
+func TestAgentsInTheBackgroundAreSeenInScreenReaderMode(t *testing.T) {
+	const said, row = "you: agent slow 600\nclaude: Running Agent.", "\nWaiting for 1 background agent to finish"
+	const panel, flow = "\n● main\n◯  general-purpose scripted agent running", "\n◯  w 0%  0/1 · 1m45s"
+	const stopped = "\nyou: slow\nslow word\nInterrupted · What should Claude do instead?"
+	tests := []struct {
+		name, above, hint, below, box string
+		want                          bool
+		agents                        int
+	}{
+		{"one works", said + row, "  ·  ↓ to manage", panel, "", true, 1},
+		{"a workflow works", said + "\nWaiting for 1 dynamic workflow to finish", "", flow, "", true, 1},
+		{"both work", said + "\nWaiting for 1 background agent and 1 dynamic workflow to finish", "", panel + flow, "", true, 2},
+		{"one works, and turns show no duration", said, "  ·  ↓ to manage", panel, "", true, 1},
+		{"a workflow works, and turns show no duration", said, "", flow, "", true, 1},
+		{"a draft is left", said, "", panel, "  later", true, 1},
+		{"a command was answered", said + row + "\nyou: /context\nContext usage\n14.3k/1m tokens", "", panel, "", true, 1},
+		{"the conversation was compacted", "Conversation compacted\nyou: /compact\nCompacted\nTask \"scripted agent\" still running in background", "", panel, "", true, 1},
+		{"a shell command was answered", said + row + "\n!  echo hi\nhi\nclaude: echo: hi", "", panel, "", true, 1},
+		{"the turn beside it was interrupted", said + row + stopped, "", panel, "", true, 1},
+		{"a text follows", said + row + "\nyou: hello", "", panel, "", false, 1},
+		{"a text of two lines follows", said + row + "\nyou: hello\nworld", "", panel, "", false, 1},
+		{"a command follows", said + row + "\nyou: /init", "", panel, "", false, 1},
+		{"a turn runs beside it", said + row + "\nyou: hello\nConsidering…\nTip: be kind", "  ·  esc to interrupt · ↓ to manage", panel, "", false, 1},
+		{"a turn runs beside it, and a draft is left", said + row + "\nyou: hello\nConsidering…", "", panel, "  later", false, 1},
+		{"a turn has ended", said + "\nWorked for 1s · done 9:30 AM", "", "", "", false, 0},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			s := Read(tt.above + "\nmanual mode on" + tt.hint + tt.below + "\n$\u00a0" + tt.box + "\n")
+			assert.True(t, s.Flat && s.Box.Present)
 			assert.Equal(t, tt.want, s.Background)
 			assert.Equal(t, tt.agents, s.Agents)
 		})

@@ -166,20 +166,28 @@ func resting(last string) (waitedFor int, rests bool) {
 	if said == nil {
 		return 0, leaves.MatchString(last)
 	}
-	for _, part := range agents.FindAllStringSubmatch(said[1], -1) {
-		n, _ := strconv.Atoi(part[1])
-		waitedFor += n
-	}
-	return waitedFor, true
+	return agentsIn(said[1]), true
 }
 
-// agentsBelow counts the agents in the background that the rows below "● main" name, except those
-// that were stopped.
+// agentsIn adds up the agents and workflows in the words for what Claude Code waits for.
+func agentsIn(words string) (n int) {
+	for _, part := range agents.FindAllStringSubmatch(words, -1) {
+		one, _ := strconv.Atoi(part[1])
+		n += one
+	}
+	return n
+}
+
+// workflow matches the row of a workflow in that list, which has no "● main" above it if no agent is in it (2.1.332).
+var workflow = lazyregexp.New(`^◯ .+ \d+/\d+ · [\dhms ]+$`)
+
+// agentsBelow counts the agents and workflows in the background that the list below the box names,
+// except those that were stopped.
 func agentsBelow(footer []line) (n int) {
 	listed := false
 	for _, l := range footer {
 		row := strings.TrimSpace(l.String())
-		if listed && strings.HasPrefix(row, "◯ ") && !strings.Contains(row, " stopped · ") {
+		if listed && strings.HasPrefix(row, "◯ ") && !strings.Contains(row, " stopped · ") || workflow.MatchString(row) {
 			n++
 		}
 		listed = listed || row == "● main"

@@ -29,7 +29,7 @@ var (
 		`(paste again to expand|Press Ctrl-C again to exit|! for shell mode|)$)`)
 	flatSpeaker = lazyregexp.New(`^(?:you|claude|tool|tool error|error): |^\[Screen Reader Mode: on`)
 	flatSpinner = lazyregexp.New(`^\p{Lu}[\p{L}-]*…(?: \(.*\))?$`)
-	flatWaiting = lazyregexp.New(`^Waiting for (\d+) background agents? to finish$`)
+	flatWaiting = lazyregexp.New(`^Waiting for (.+) to finish$`)
 	flatRetry   = lazyregexp.New(`^(.+) · retrying in ((?:\d{1,3}[hms] ?)+) · attempt \d+/\d+`)
 	// flatMode matches the row below the box that repeats the mode after it was switched.
 	flatMode = lazyregexp.New(`^\[(.+) on\]$`)
@@ -81,13 +81,13 @@ func readFlat(lines []line, status []string) agent.Screen {
 	// The head offers no key while the box has a text.
 	s.Busy = offered || !s.Box.Empty && flatSpinner.MatchString(last)
 	s.Agents = agentsBelow(hints)
-	waitedFor := 0
-	if said := flatWaiting.FindStringSubmatch(last); said != nil {
-		waitedFor, _ = strconv.Atoi(said[1])
+	said := flatWaiting.FindStringSubmatch(last)
+	if said != nil {
+		s.Agents = max(s.Agents, agentsIn(said[1]))
 	}
-	s.Agents = max(s.Agents, waitedFor)
-	s.Background = !s.Busy && (waitedFor > 0 || s.Agents > 0 && strings.HasPrefix(last, "Interrupted · "))
+	s.Background = !s.Busy && s.Agents > 0 && (said != nil || strings.HasPrefix(last, "Interrupted · ") || !beginsFlat(above))
 	if offered {
+		s.Compacts = last == "Compacting conversation…"
 		s.Shell = flatCommand(above)
 		if m := flatRetry.FindStringSubmatch(last); m != nil {
 			s.Retry, s.RetryIn = m[1], span(m[2])
@@ -141,6 +141,17 @@ func lastFlat(above []line) string {
 		}
 	}
 	return ""
+}
+
+// beginsFlat reports whether a prompt was just submitted: its spinner comes. A command of Claude Code's own begins no turn, and has its
+// output below it (2.1.332).
+func beginsFlat(above []line) bool {
+	for i, l := range slices.Backward(above) {
+		if said := l.String(); flatSpeaker.MatchString(said) {
+			return strings.HasPrefix(said, "you: ") && (!strings.HasPrefix(said, "you: /") || i == len(above)-1)
+		}
+	}
+	return false
 }
 
 // flatCommand reads the running command of bash mode: the rows from the last "!" on; the last row

@@ -58,4 +58,6 @@ func TestCompaction(t *testing.T) {
 			assert.Equal(t, tc.want, got.Compacts)
 		})
 	}
+	flat := Read("you: /compact\nCompacting conversation…\nTip: be kind\nmanual mode on  ·  esc to interrupt\n$\n") // of 2.1.332
+	assert.True(t, flat.Flat && flat.Compacts)
 }
