@@ -108,6 +108,11 @@ func TestRealP6_AgentsOwnSchedulesAreKept(t *testing.T) {
 	w.until("the list names it", func() bool {
 		return strings.Contains(w.hear(w.say("/list"), "work").Text, "1 schedule of its own")
 	})
+	w.open("stopped", w.dir)
+	w.say("remind mute 600")
+	w.until("the turn goes on after the tool", func() bool { return w.screenHas("stopped", "Scheduled") && w.screenHas("stopped", "esc to interrupt") })
+	w.hear(w.say("/stop"), "stopped is interrupted")
+	assert.Contains(t, w.hear(w.say("/list"), "stopped").Text, "stopped · idle · 1 schedule of its own", "no Stop came after it")
 	w.kill9()
 	w.start()
 	assert.Contains(t, w.hear(w.say("/list"), "work").Text, "1 schedule of its own")
@@ -115,6 +120,6 @@ func TestRealP6_AgentsOwnSchedulesAreKept(t *testing.T) {
 	w.tap(asked, "Kill")
 	w.hear(asked.ID, "work is archived")
 	w.hear(w.say("/resume work"), "work is ready")
-	assert.NotContains(t, w.hear(w.say("/list"), "work").Text, "schedule of its own", "it ended with the process")
+	assert.NotContains(t, w.hear(w.say("/list"), "work").Text, "work · idle · 1 schedule", "it ended with the process")
 	w.stop()
 }

@@ -58,11 +58,13 @@ func (s *Service) HookEvent(ctx context.Context, e hookwire.Event) error {
 	return err
 }
 
-// noteSchedules notes how many schedules of its own an agent has at the end of a turn. Most have none, and wait for no worker.
+// noteSchedules notes how many schedules of its own an agent has at the end of a turn, or at least has when it has made one. Most have
+// none, and wait for no worker.
 func (s *Service) noteSchedules(ctx context.Context, id uuid.UUID, e hookwire.Event) error {
 	sender := process.Identity{PID: e.AgentPID, Start: e.AgentStart, Boot: e.Boot}
 	differs := func(r session.Record) bool {
-		return e.Name == hookwire.Stop && r.HasAgent(sender) && r.Binding.Schedules != e.Schedules
+		exact, made := e.Name == hookwire.Stop, e.Name == hookwire.PostToolUse
+		return r.HasAgent(sender) && (exact && r.Binding.Schedules != e.Schedules || made && r.Binding.Schedules < e.Schedules)
 	}
 	if r, ok := s.core.Store.Get(id); !ok || !differs(r) {
 		return nil

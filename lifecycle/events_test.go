@@ -76,6 +76,28 @@ func TestP8_EventsMayComeTwice(t *testing.T) {
 	})
 }
 
+// TestP6_SchedulesOfAgentAreCounted: Stop counts them. A turn that Esc or an API error ends has no Stop, so one that is made counts at once.
+func TestP6_SchedulesOfAgentAreCounted(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		r, _ := w.started()
+		for _, step := range []struct {
+			event     string
+			has, want int
+		}{
+			{hookwire.PostToolUse, 1, 1},
+			{hookwire.PostToolUse, 1, 1}, // of another one: the next Stop counts both
+			{hookwire.StopFailure, 0, 1},
+			{hookwire.Stop, 2, 2},
+			{hookwire.PostToolUse, 1, 2},
+			{hookwire.Stop, 0, 0},
+			{hookwire.PostToolUse, 0, 0},
+		} {
+			w.hook(r, step.event, func(e *hookwire.Event) { e.Schedules = step.has })
+			assert.Equal(t, step.want, w.get(r.ID).Binding.Schedules, step.event)
+		}
+	})
+}
+
 func TestClearChangesIdAndCursor(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, _ := w.started()

@@ -73,7 +73,8 @@ func (h hook) run() error {
 		return err
 	}
 	switch payload.Name() {
-	case hookwire.SessionStart, hookwire.UserPromptSubmit, hookwire.Stop, hookwire.StopFailure, hookwire.SessionEnd:
+	case hookwire.SessionStart, hookwire.UserPromptSubmit, hookwire.Stop, hookwire.StopFailure, hookwire.SessionEnd,
+		hookwire.PostToolUse:
 		return h.note(launch, payload.Event())
 	case hookwire.PermissionRequest:
 		return h.ask(launch, payload.Ask())

@@ -52,6 +52,7 @@ func (r Reply) stopReason() string {
 //	enter NAME   an EnterWorktree call
 //	leave        an ExitWorktree call
 //	remind       a CronCreate call: the model is asked to "say reminded" once a year
+//	remind WORDS the same, and then what WORDS say
 //	twice CMD    two Bash calls of CMD in one answer
 //	write FILE   a Write call that makes FILE (an absolute path)
 //	edit FILE    a Read call of FILE, then an Edit call: its "before" becomes "after"
@@ -81,7 +82,11 @@ func Decide(r Request) Reply {
 	if result, ok := lastToolResult(r); ok {
 		return afterTool(r, result)
 	}
-	text := lastHuman(r)
+	return answer(r, lastHuman(r))
+}
+
+// answer is the answer to a text.
+func answer(r Request, text string) Reply {
 	if _, words, is := strings.Cut(text, compactWords); is {
 		text, _, _ = strings.Cut(words, "\n")
 	}
@@ -219,6 +224,8 @@ func afterTool(r Request, result Block) Reply {
 	switch name := toolName(r, result.ToolID); {
 	case word == "job":
 		return job(r, strings.TrimSpace(rest))
+	case word == "remind" && rest != "":
+		return answer(r, rest)
 	case name == "ToolSearch" && word == "fetch":
 		return Reply{Text: "Running WebFetch.", Tool: "WebFetch",
 			Input: map[string]string{"url": "https://evil.example/" + strings.TrimSpace(rest), "prompt": strings.Repeat("filler\n", number(rest, 60)) + "sum it up"}}

@@ -20,10 +20,15 @@ const (
 	// StopFailure: the turn ended with an API error; then Stop does not fire.
 	StopFailure = "StopFailure"
 	SessionEnd  = "SessionEnd" // reason: clear, prompt_input_exit, other, …
+	// PostToolUse of a tool of Schedulers: the agent has made a schedule for itself.
+	PostToolUse = "PostToolUse"
 
 	// PermissionRequest runs while the terminal shows the permission dialog. It leaves no file.
 	PermissionRequest = "PermissionRequest"
 )
+
+// Schedulers are the tools by which an agent makes a schedule for itself, as a matcher of a hook. /loop calls them, too.
+const Schedulers = "CronCreate|ScheduleWakeup"
 
 // ErrMalformed means that bytes are not an event, a binding or a payload. It is permanent.
 var ErrMalformed = errors.New("malformed")
@@ -50,9 +55,11 @@ type Event struct {
 	// TranscriptSize is in bytes, when the hook ran; 0 when there was no transcript.
 	TranscriptSize int64  `json:"transcript_size,omitempty"`
 	Cwd            string `json:"cwd,omitempty"`
-	Source         string `json:"source,omitempty"`    // SessionStart
-	Reason         string `json:"reason,omitempty"`    // SessionEnd
-	Schedules      int    `json:"schedules,omitempty"` // Stop: those of the agent itself, which end with its process
+	Source         string `json:"source,omitempty"` // SessionStart
+	Reason         string `json:"reason,omitempty"` // SessionEnd
+	// Schedules is the number of the agent's own schedules, which end with its process. At Stop it is exact; at
+	// PostToolUse there are at least so many.
+	Schedules int `json:"schedules,omitempty"`
 
 	Prompt string `json:"prompt,omitempty"` // UserPromptSubmit, at most maxPrompt bytes
 }

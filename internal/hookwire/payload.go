@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
+	"strings"
 	"unicode/utf8"
 )
 
@@ -79,6 +81,10 @@ func (p Payload) Name() string { return p.text("hook_event_name") }
 // Event makes the event of this payload with its long texts cut. The caller adds the launch, the
 // process and the time.
 func (p Payload) Event() Event {
+	schedules := len(member[[]json.RawMessage](p.object, "session_crons"))
+	if p.Name() == PostToolUse && slices.Contains(strings.Split(Schedulers, "|"), p.text("tool_name")) {
+		schedules = 1
+	}
 	return Event{
 		Version:        Version,
 		Name:           p.Name(),
@@ -87,7 +93,7 @@ func (p Payload) Event() Event {
 		Cwd:            p.whole("cwd"),
 		Source:         p.text("source"),
 		Reason:         p.text("reason"),
-		Schedules:      len(member[[]json.RawMessage](p.object, "session_crons")),
+		Schedules:      schedules,
 		Prompt:         clip(p.whole("prompt"), maxPrompt),
 	}
 }

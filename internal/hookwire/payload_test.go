@@ -193,3 +193,23 @@ func FuzzReadEvent(f *testing.F) {
 		}
 	})
 }
+
+func TestPayloadEvent_CountsSchedules(t *testing.T) {
+	const base = `{"session_id":"01890a5d-ac96-774b-bcce-b302099a8057","cwd":"/w","transcript_path":"/t.jsonl","hook_event_name":`
+	for _, tc := range []struct {
+		in   string
+		want int
+	}{
+		{`"Stop","session_crons":[{"id":"a"},{"id":"b"}]}`, 2},
+		{`"Stop","session_crons":[]}`, 0},
+		{`"StopFailure"}`, 0},
+		{`"PostToolUse","tool_name":"CronCreate"}`, 1},
+		{`"PostToolUse","tool_name":"ScheduleWakeup"}`, 1},
+		{`"PostToolUse","tool_name":"CronDelete"}`, 0},
+		{`"PreToolUse","tool_name":"CronCreate"}`, 0},
+	} {
+		p, err := ReadPayload(strings.NewReader(base + tc.in))
+		require.NoError(t, err)
+		assert.Equal(t, tc.want, p.Event().Schedules, tc.in)
+	}
+}

@@ -105,7 +105,8 @@ type (
 		NoAgentView     bool                 `json:"disableAgentView"`
 	}
 	matcher struct {
-		Hooks []command `json:"hooks"`
+		Matcher string    `json:"matcher,omitempty"` // of the tool's name; empty: each
+		Hooks   []command `json:"hooks"`
 	}
 	command struct {
 		Type    string `json:"type"`
@@ -159,6 +160,8 @@ func (l Launch) settings(recordID uuid.UUID, dir string, started map[string]stri
 		}
 		out.Hooks[name] = []matcher{{Hooks: []command{l.command(recordID, name)}}}
 	}
+	// A turn that ends by Esc or an API error has no Stop that counts the schedules.
+	out.Hooks[hookwire.PostToolUse] = []matcher{{Matcher: hookwire.Schedulers, Hooks: []command{l.command(recordID, hookwire.PostToolUse)}}}
 	return out, nil
 }
 

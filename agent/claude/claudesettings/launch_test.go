@@ -71,6 +71,7 @@ func TestLaunch_Settings(t *testing.T) {
 					Type: "command", Timeout: 5, Command: clean + " >/dev/null 2>&1 || :",
 				}}}}
 			}
+			want.Hooks["PostToolUse"] = []matcher{{Matcher: "CronCreate|ScheduleWakeup", Hooks: want.Hooks["Stop"][0].Hooks}}
 			if asks := want.Hooks["PermissionRequest"]; asks != nil {
 				asks[0].Hooks[0] = command{Type: "command", Timeout: 86400, Command: clean + " 2>/dev/null || :"}
 			}
@@ -173,7 +174,7 @@ func TestP10_MissingBinaryIsSilent(t *testing.T) {
 	for _, matchers := range got.Hooks {
 		lines = append(lines, matchers[0].Hooks[0].Command)
 	}
-	require.Len(t, lines, 7)
+	require.Len(t, lines, 8)
 	for _, line := range lines {
 		said, err := exec.Command("/bin/sh", "-c", line).CombinedOutput()
 		require.NoError(t, err, line)
