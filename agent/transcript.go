@@ -17,6 +17,9 @@ import (
 type Transcripts interface {
 	// Find returns the file of a conversation. The error is fs.ErrNotExist if there is none.
 	Find(conversation uuid.UUID) (path string, err error)
+	// All returns every file that has the conversation's name, at least one. The error is as that of Find. Which
+	// of several has the conversation is not known.
+	All(conversation uuid.UUID) (paths []string, err error)
 	// End returns the end of a file, after its last whole line. The error is fs.ErrNotExist if there
 	// is none.
 	End(path string) (talk.Cursor, error)

@@ -154,8 +154,8 @@ func (w *work) transcriptOf(e hookwire.Event, own string, id uuid.UUID) talk.Cur
 }
 
 // followMoved goes on in the file into which the agent has renamed its transcript. An agent may keep
-// it with the folder that it works in, and a turn may enter another folder, such as a worktree. If no file goes on, the place stays, and
-// the history says so until one does.
+// it with the folder that it works in, and a turn may enter another folder, such as a worktree. If no file goes on, or each of two could,
+// the place stays, and the history says so until one does.
 func (w *work) followMoved(ctx context.Context) error {
 	now, followed := w.r.Cursor()
 	if w.r.State != session.Running || !followed {
@@ -170,23 +170,22 @@ func (w *work) followMoved(ctx context.Context) error {
 	case !errors.Is(err, fs.ErrNotExist):
 		return nil
 	}
-	path, err := w.agent().Transcripts.Find(w.r.AgentSessionID)
+	all, err := w.agent().Transcripts.All(w.r.AgentSessionID)
 	missing := errors.Is(err, fs.ErrNotExist)
+	continued := slices.DeleteFunc(all, func(path string) bool { return !reaches(path, now.Offset) })
 	switch {
-	case err != nil && !missing, path == now.Path: // a look at another time may tell
+	case err != nil && !missing, slices.Contains(continued, now.Path): // a look at another time may tell
 	case now.Offset == 0 && missing: // it is not made yet
-	case now.Offset > 0 && !reaches(path, now.Offset):
-		if !noted {
-			w.r.Note(w.Now(), ruleGone, "its transcript is gone, and no other file continues it")
-			return w.save()
-		}
-	default:
+	case len(continued) == 1:
 		if noted {
 			w.r.Note(w.Now(), ruleBack, "its transcript has another place")
 		}
-		now.Path = path
+		now.Path = continued[0]
 		w.r.Cursors = append(w.r.Cursors, now)
 		return w.saveAndFollow(ctx)
+	case !noted:
+		w.r.Note(w.Now(), ruleGone, fmt.Sprintf("its transcript is gone; files that could continue it: %d", len(continued)))
+		return w.save()
 	}
 	return nil
 }

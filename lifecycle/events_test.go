@@ -190,7 +190,7 @@ func TestP5_ResumeInOtherFolderRepeatsNothing(t *testing.T) {
 }
 
 // TestP5_RenamedTranscriptIsFollowed: an agent may keep its file with the folder in which it works. A shorter file of the
-// same name is another one, and /why says that none goes on.
+// same name is another one; of two that are long enough each could be it: /why says that none goes on.
 func TestP5_RenamedTranscriptIsFollowed(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, _ := w.settled()
@@ -220,6 +220,13 @@ func TestP5_RenamedTranscriptIsFollowed(t *testing.T) {
 		none()
 		require.NoError(t, os.WriteFile(there, []byte("{}\n"), 0o600))
 		none()
+		copied := filepath.Join(w.base, "projects", "-copied", filepath.Base(was))
+		require.NoError(t, os.MkdirAll(filepath.Dir(copied), 0o700))
+		for _, to := range []string{there, copied} {
+			require.NoError(t, os.WriteFile(to, make([]byte, end.Offset), 0o600))
+		}
+		none()
+		require.NoError(t, os.Remove(copied))
 		require.NoError(t, os.Rename(was+".away", there))
 		w.Wake(r.ID)
 		w.pass(time.Minute)

@@ -26,6 +26,11 @@ func (t Transcripts) Find(conversation uuid.UUID) (string, error) {
 	return transcript.Find(t.Projects, conversation)
 }
 
+// All finds every <projects>/*/<id>.jsonl.
+func (t Transcripts) All(conversation uuid.UUID) ([]string, error) {
+	return transcript.All(t.Projects, conversation)
+}
+
 // Own accepts <id>.jsonl in a folder of projects.
 func (t Transcripts) Own(path string, conversation uuid.UUID) string {
 	return transcript.Own(t.Projects, path, conversation)

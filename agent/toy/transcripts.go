@@ -30,6 +30,12 @@ func (t Transcripts) Find(conversation uuid.UUID) (string, error) {
 	return path, err
 }
 
+// All finds the one file that Find does.
+func (t Transcripts) All(conversation uuid.UUID) ([]string, error) {
+	path, err := t.Find(conversation)
+	return []string{path}, err
+}
+
 // End is the end of the last whole line.
 func (Transcripts) End(path string) (talk.Cursor, error) {
 	if _, err := os.Stat(path); err != nil {

@@ -37,6 +37,15 @@ func Find(projectsDir string, sessionID uuid.UUID) (path string, err error) {
 	return newest.path, nil
 }
 
+// All returns all files with a session's id, at least one. The error is as that of Find.
+func All(projectsDir string, sessionID uuid.UUID) (paths []string, err error) {
+	all, err := files(projectsDir, sessionID)
+	for _, f := range all {
+		paths = append(paths, f.path)
+	}
+	return paths, err
+}
+
 // file is a transcript's file with links followed.
 type file struct {
 	path string

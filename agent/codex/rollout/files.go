@@ -86,6 +86,12 @@ func (f Files) Find(conversation uuid.UUID) (path string, err error) {
 	return path, nil
 }
 
+// All finds the one file that Find does.
+func (f Files) All(conversation uuid.UUID) ([]string, error) {
+	path, err := f.Find(conversation)
+	return []string{path}, err
+}
+
 // Own accepts a rollout of the conversation below sessions.
 func (f Files) Own(path string, conversation uuid.UUID) string {
 	if !filepath.IsAbs(path) || idOf(path) != conversation.String() {
