@@ -283,6 +283,7 @@ func TestP9_AgentSendsFromItsStartAlone(t *testing.T) {
 	w.git("worktree", "add", "-q", side)
 	require.NoError(t, os.WriteFile(filepath.Join(side, "b"), []byte("two\n"), 0o600))
 	require.NoError(t, os.WriteFile(filepath.Join(elsewhere, "c"), []byte("three\n"), 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(filepath.Dir(w.root), "d"), []byte("four\n"), 0o600))
 	require.NoError(t, os.Symlink(filepath.Join(elsewhere, "c"), filepath.Join(w.root, "below", "link")))
 	all := &records{w.r}
 	m := &Machine{Records: all, Own: w.Own, Tickets: new(Tickets)}
@@ -296,6 +297,8 @@ func TestP9_AgentSendsFromItsStartAlone(t *testing.T) {
 		{elsewhere, filepath.Join(elsewhere, "c"), false},
 		{elsewhere, filepath.Join(w.r.Dir, "link"), false},
 		{elsewhere, filepath.Join(w.r.Dir, "a"), true},
+		{filepath.Dir(w.root), filepath.Join(w.r.Dir, "a"), true},
+		{filepath.Dir(w.root), filepath.Join(filepath.Dir(w.root), "d"), false},
 	} {
 		all.one.NowDir = tt.now
 		if err := m.MaySend(w.r.ID, tt.path); tt.sends {

@@ -71,12 +71,13 @@ func openFolder(dir string, roots []string, own Own) (*outgoing.Folder, error) {
 	return folder, nil
 }
 
-// folderWith is the folder of a session that a path belongs to: the one in which it works, or else the one in which it began.
+// folderWith is the folder of a session that a path belongs to: the one in which it works, or the one in which it began if the path is
+// only there, or if the session works above it.
 func folderWith(r session.Record, path string) string {
-	if _, inside := within(r.Folder(), path); !inside {
-		if _, inside := within(r.Dir, path); inside {
-			return r.Dir
-		}
+	_, works := within(r.Folder(), path)
+	_, began := within(r.Dir, path)
+	if began && (!works || len(r.Dir) > len(r.Folder())) {
+		return r.Dir
 	}
 	return r.Folder()
 }
