@@ -123,7 +123,7 @@ func TestP4_FileWithoutSessionIsReported(t *testing.T) {
 		}, 0},
 		{"a directory that is gone", func(t *testing.T, d *chattest.MediaWorld) { require.NoError(t, os.Remove(d.Dir)) }, chattest.Document("d", "a"),
 			func(d *chattest.MediaWorld) string {
-				return d.Word(i18n.InboxUnwritable, i18n.Args{"Path": filepath.Join(d.Dir, folders.InboxName), "Reason": d.Word(i18n.CauseKey.Of("missing"))})
+				return d.Word(i18n.DirGoneOpen, i18n.Args{"Name": d.R.Name, "Dir": d.Dir})
 			}, 0},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -225,7 +225,7 @@ func (m *Machine) receiving(id uuid.UUID) (dir string, err error) {
 	if !InRoots(m.Roots, r.Folder()) {
 		return "", outside(r.Folder())
 	}
-	return r.Folder(), nil
+	return r.Folder(), there(r.Folder())
 }
 
 func writingKey(id uuid.UUID, file string) string { return id.String() + "/" + file }

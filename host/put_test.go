@@ -34,7 +34,7 @@ func TestPut(t *testing.T) {
 		{"a link in the folder's place", func(d *opens) error {
 			return os.Symlink(d.elsewhere, filepath.Join(d.dir, folders.InboxName))
 		}, nil, refusal.InboxNotOurs},
-		{"no folder", func(d *opens) error { return os.Remove(d.dir) }, nil, refusal.InboxUnwritable},
+		{"no folder", func(d *opens) error { return os.Remove(d.dir) }, nil, refusal.DirMissing},
 		{"no session", func(d *opens) error {
 			d.records.one.ID = uuid.New()
 			return nil
