@@ -19,6 +19,7 @@ import (
 	"ccbot/i18n"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
+	"ccbot/lifecycle"
 	"ccbot/lifecycle/ending"
 	"ccbot/lifecycle/evidence"
 	"ccbot/port"
@@ -338,6 +339,20 @@ func TestFailedForkReportsDoneSteps(t *testing.T) {
 		require.NoError(t, w.TapShown(t, chattest.Alice, m, i18n.ButtonForkInstead))
 		assert.Equal(t, w.Word(i18n.ForkStarted, i18n.Args{"Name": "api-fork", "From": "api", "Dir": "~/api"}), w.Telegram.Last(t).Text.Text)
 	}
+}
+
+// TestForkOfRemovedWorktreeBeginsWhereTheSessionBegan, as a resume does.
+func TestForkOfRemovedWorktreeBeginsWhereTheSessionBegan(t *testing.T) {
+	w := chattest.NewWorld(t)
+	r, m := w.MarkReported(t, chattest.ResumeRefused, chattest.InTerminal(4123))
+	w.Records.Change(r.ID, func(r *session.Record) { r.NowDir = "/gone/side" })
+	w.Again()
+	w.Lifecycle.OnStart = func(q port.Start) (session.Record, error) {
+		w.Lifecycle.OnStart = nil
+		return session.Record{}, &lifecycle.DirError{Dir: q.Dir, Why: lifecycle.DirMissing}
+	}
+	require.NoError(t, w.TapShown(t, chattest.Alice, m, i18n.ButtonForkInstead))
+	assert.Equal(t, w.Word(i18n.ForkStarted, i18n.Args{"Name": "api-fork", "From": "api", "Dir": "~/api"}), w.Telegram.Last(t).Text.Text)
 }
 
 func TestP1_OnlyArchivedSessionIsForked(t *testing.T) {

@@ -142,8 +142,12 @@ func (o *Others) fork(ctx context.Context, t chat.Tap, c conflict) error {
 	if err != nil {
 		return err
 	}
-	r, err := o.starter.Start(ctx, port.Start{Name: name, Dir: dir, Owner: t.From,
-		Conversation: at, Origin: origin, ForkOf: from.AgentSessionID})
+	begin := port.Start{Name: name, Dir: dir, Owner: t.From, Conversation: at, Origin: origin, ForkOf: from.AgentSessionID}
+	r, err := o.starter.Start(ctx, begin)
+	if refusal.Is(err, refusal.DirMissing) && c.resume.Dir == "" && dir != from.Start { // as a worktree that was removed
+		begin.Dir = from.Start
+		r, err = o.starter.Start(ctx, begin)
+	}
 	if err != nil {
 		return o.explain(ctx, t, err)
 	}
