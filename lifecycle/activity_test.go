@@ -238,3 +238,19 @@ func TestFailingTurnIsInterrupted(t *testing.T) {
 	r.PhaseUntil = time.Time{}
 	assert.Nil(t, interruption(r, view.AgentState{Known: view.StateUnwritten}, viewtest.Noon, viewtest.Noon), "the request was given up")
 }
+
+// TestUnknownWordIsNamedOnce: doctor names a word of an agent that ccbot does not know, and the log has it once, however often it is seen.
+func TestUnknownWordIsNamedOnce(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		_, a := w.settled()
+		a.set(func(a *agent) { a.status = "pondering" })
+		for range 3 {
+			w.WakeAgent(a.id.PID)
+			w.pass(time.Minute)
+		}
+		said := w.Observer.Words()
+		require.Len(t, said, 1)
+		assert.Equal(t, "pondering", said[0].Word)
+		assert.Equal(t, 1, strings.Count(w.logged(), "agent_word_unknown"))
+	})
+}
