@@ -56,6 +56,6 @@ func (b *Bot) reportHidden(ctx context.Context, all []port.Session) error {
 // TellPlanners ends, pauses or lets go on what people have planned, by the lists of now: texts that
 // wait, schedules and loops.
 func (b *Bot) TellPlanners(ctx context.Context) error {
-	away, err := prompt.DropUnauthorized(ctx, b.Prompts)
+	away, err := prompt.TellPlanners(ctx, b.Prompts)
 	return errors.Join(away, err, b.Plans.TellPlanners(ctx), b.Loops.TellPlanners(ctx))
 }

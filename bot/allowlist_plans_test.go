@@ -143,6 +143,70 @@ func TestP9_SchedulesOfPeopleWhoLeftAreBarred(t *testing.T) {
 	}
 }
 
+// TestP9_TextsOfPeopleWhoLeftAreKept: each person who is allowed is asked once, and may send them or
+// remove them. Who is back finds them where they were, and is asked about one that waited long.
+func TestP9_TextsOfPeopleWhoLeftAreKept(t *testing.T) {
+	for _, tt := range places {
+		t.Run(tt.name, func(t *testing.T) {
+			chattest.Runs(t, func(t *testing.T, w *chattest.World) {
+				w.HoldFor = time.Hour
+				w.Restart(t)
+				r := bobs(t, w, tt.at)
+				says := func(text string) inbox.Entry {
+					bobSays(t, w, tt.in, text)
+					entries, err := w.Inbox.List()
+					require.NoError(t, err)
+					return entries[len(entries)-1]
+				}
+				bars := func() (card int) {
+					before := w.Telegram.LastID()
+					for range 2 {
+						admits(t, w, tt.groups, tt.people...)
+						w.Later(time.Minute)
+					}
+					asked := sentTo(w, before, chattest.Alice)
+					require.Len(t, asked, 1, "once")
+					assert.Equal(t, []string{"Run it as mine", "Remove"}, chattest.Words(asked[0]))
+					return w.IDOf(chattest.Data(asked[0])[0])
+				}
+				e := says("fix it")
+				require.Equal(t, inbox.Held, e.State)
+				card := bars()
+				assert.Equal(t, inbox.Barred, w.EntryState(e.Key))
+				assert.Contains(t, w.Shows(t, card).Text.Text, "1 text for api is kept and not sent")
+				assert.Contains(t, w.Shows(t, card).Text.Text, "fix it")
+				w.Restart(t)
+				require.NoError(t, w.Review(t.Context(), 0))
+
+				everybody(t, w)
+				assert.Equal(t, inbox.Held, w.EntryState(e.Key))
+				assert.Empty(t, chattest.Words(w.Shows(t, card)))
+
+				card = bars()
+				w.Press(t, chattest.Alice, card, "Run it as mine")
+				assert.Equal(t, inbox.Held, w.EntryState(e.Key))
+				now, _ := w.Records.Get(r.ID)
+				assert.Equal(t, tt.home, now.Conversation, "somebody sees the answers")
+				require.NoError(t, w.TellPlanners(t.Context()))
+				assert.Equal(t, inbox.Held, w.EntryState(e.Key), "it is Alice's")
+
+				everybody(t, w)
+				require.NoError(t, w.Move(t.Context(), r.ID, tt.at, port.AtOnce))
+				e = says("and that")
+				w.Press(t, chattest.Alice, bars(), "Remove")
+				assert.Empty(t, w.EntryState(e.Key))
+
+				everybody(t, w)
+				e = says("the last one")
+				bars()
+				w.Later(time.Hour)
+				everybody(t, w)
+				assert.Equal(t, inbox.Asked, w.EntryState(e.Key), "it is old")
+			})
+		})
+	}
+}
+
 // TestHiddenSessionsAreNamedOnce to the people who are left, who may open them.
 func TestHiddenSessionsAreNamedOnce(t *testing.T) {
 	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
@@ -190,21 +254,23 @@ func TestP9_AwayMachineIsToldLater(t *testing.T) {
 			return slices.DeleteFunc(entries, func(e inbox.Entry) bool { return e.Text == "" })
 		}
 		require.Len(t, waits(), 1)
-		assert.True(t, waits()[0].Cancelled, "it is not offered to its machine again")
 		w.Link.Set(wire.Faults{})
 		w.Later(2 * time.Minute)
 		assert.True(t, w.ScheduleList(t)[0].Barred)
-		assert.Empty(t, waits())
+		assert.Equal(t, inbox.Barred, waits()[0].State, "it is not offered to its machine again")
 	})
 }
 
 // TestP9_TextOnAwayMachineIsTakenBackLater: a text of somebody who left that waits on a machine that does not answer prevents no start.
-// It is told once, when that machine has given it up.
+// It is taken out of the queue there, and asked about once, when that machine answers.
 func TestP9_TextOnAwayMachineIsTakenBackLater(t *testing.T) {
 	chattest.RunsRemote(t, func(t *testing.T, w *chattest.World) {
 		r := bobs(t, w, atBob)
 		bobSays(t, w, chattest.PrivateChat(chattest.Bob), "a text that waits")
-		require.NotEmpty(t, w.Record(t, r.ID).Prompts)
+		key := w.Record(t, r.ID).Prompts[0]
+		w.Inbox.TakeBack = func(e inbox.Entry, held bool) error {
+			return w.Deps.Sessions.TakeBack(t.Context(), e.Session, e.Key, e.Number, held)
+		}
 		w.Link.Set(wire.Faults{Unreachable: true})
 		w.Admit(conversation.Lists{People: map[int64]bool{chattest.Alice: true}})
 		told := func() (n int) {
@@ -217,10 +283,11 @@ func TestP9_TextOnAwayMachineIsTakenBackLater(t *testing.T) {
 		w.Informer.Wake() // as at a start
 		w.Later(3 * time.Minute)
 		assert.Zero(t, told(), "its machine may type it")
+		assert.Equal(t, inbox.Held, w.EntryState(key))
 		w.Link.Set(wire.Faults{})
 		w.Later(3 * time.Minute)
 		assert.Equal(t, 1, told())
-		assert.Empty(t, w.Record(t, r.ID).Prompts)
+		assert.Equal(t, inbox.Barred, w.EntryState(key))
 	})
 }
 
@@ -269,7 +336,7 @@ func TestP9_TapsOfPeopleWhoLeftAreNotTyped(t *testing.T) {
 	}
 	w.Admit(conversation.Lists{People: map[int64]bool{chattest.Alice: true}})
 	require.NoError(t, w.TellPlanners(t.Context()))
-	assert.Empty(t, w.EntryState(keys[chattest.Bob]))
+	assert.Equal(t, inbox.Barred, w.EntryState(keys[chattest.Bob]))
 	assert.Equal(t, []inbox.State{inbox.Held, inbox.Held}, []inbox.State{w.EntryState(keys[0]), w.EntryState(keys[chattest.Alice])})
 }
 

@@ -16,17 +16,21 @@ import (
 	"ccbot/bot/conversation"
 	"ccbot/bot/inbox"
 	"ccbot/bot/prompt"
+	"ccbot/i18n"
 	"ccbot/internal/session"
 )
 
 // Waiting prompts of a person removed from the allow list are not typed, in groups either. The log
-// has one line, and those who are allowed hear of each once: under it, or with its text in their private chats.
+// has one line, and each private chat has one card about those of a person to a session.
 func TestP9_RemovedPersonsPromptsAreNotTyped(t *testing.T) {
 	t.Run("at a start", func(t *testing.T) {
 		takenOff(t, func(w *chattest.World) error { return w.Review(t.Context(), 0) })
 	})
 	t.Run("while sessions run", func(t *testing.T) {
-		takenOff(t, func(w *chattest.World) error { return errors.Join(prompt.DropUnauthorized(t.Context(), w.Prompts)) })
+		takenOff(t, func(w *chattest.World) error {
+			defer w.Telegram.Deliver(t.Context())
+			return errors.Join(prompt.TellPlanners(t.Context(), w.Prompts))
+		})
 	})
 }
 
@@ -54,36 +58,40 @@ func takenOff(t *testing.T, ends func(w *chattest.World) error) {
 		require.NoError(t, err)
 		return key
 	}
-	var gone, stay []string
+	var barred, stay []string
 	for _, state := range []inbox.State{inbox.Held, inbox.Asked} {
-		gone = append(gone, put(state, chattest.Eve, chattest.PrivateChat(chattest.Eve), nil), put(state, chattest.Eve, chattest.GroupChat(chattest.Ours), nil), put(state, chattest.Alice, chattest.GroupChat(-999), nil))
+		all := &barred
+		if state == inbox.Asked { // a person decides about it anyway
+			all = &stay
+		}
+		*all = append(*all, put(state, chattest.Eve, chattest.PrivateChat(chattest.Eve), nil), put(state, chattest.Eve, chattest.GroupChat(chattest.Ours), nil), put(state, chattest.Alice, chattest.GroupChat(-999), nil))
 		stay = append(stay, put(state, chattest.Alice, chattest.PrivateChat(chattest.Alice), nil), put(state, chattest.Bob, chattest.GroupChat(chattest.Ours), nil), put(state, 0, chattest.PrivateChat(chattest.Eve), nil))
 	}
-	gone = append(gone, put(inbox.Held, 0, chattest.PrivateChat(chattest.Alice), []byte(`{"message":7}`)))
+	barred = append(barred, put(inbox.Held, 0, chattest.PrivateChat(chattest.Alice), []byte(`{"message":7}`)))
 	for _, state := range []inbox.State{inbox.Typing, inbox.Unproven} {
 		stay = append(stay, put(state, chattest.Eve, chattest.GroupChat(chattest.Ours), nil))
 	}
 	for range 2 { // and once more is nothing
 		require.NoError(t, ends(w))
-		for _, key := range gone {
-			assert.Empty(t, w.EntryState(key), key)
+		for _, key := range barred {
+			assert.Equal(t, inbox.Barred, w.EntryState(key), key)
 		}
 		for _, key := range stay {
-			assert.NotEmpty(t, w.EntryState(key), key)
+			assert.NotContains(t, []inbox.State{inbox.Barred, ""}, w.EntryState(key), key)
 		}
 	}
 	for _, m := range w.Telegram.Sent { // a question that was missing
-		assert.Contains(t, stay, inbox.UpdateKey(int64(m.ReplyTo)), "no question is about a prompt that ends")
+		assert.Contains(t, append(stay, "0"), inbox.UpdateKey(int64(m.ReplyTo)), "no question is about a prompt that is barred")
 	}
-	told := map[int64]int{}
-	for _, m := range w.Telegram.Posted {
-		told[m.To.ChatID]++
-		assert.Contains(t, m.Text.Text, "Nothing was sent to api")
-		assert.Equal(t, m.ReplyTo == 0, strings.Contains(m.Text.Text, "\nx"), "the text is told where it is not seen")
+	asked := map[int64]int{}
+	for _, m := range w.Telegram.ShownOnce() {
+		if strings.Contains(m.Text.Text, w.Word(i18n.PersonLeft)) {
+			asked[m.To.ChatID]++
+		}
 	}
-	assert.Equal(t, map[int64]int{chattest.Ours: 2, chattest.Alice: 5}, told)
+	assert.Equal(t, map[int64]int{chattest.Alice: 3}, asked, "of Eve, of the group that was taken off, and of nobody")
 	assert.Equal(t, 1, strings.Count(log.String(), "not_typed"), log.String())
-	assert.Contains(t, log.String(), "prompts=7")
+	assert.Contains(t, log.String(), "prompts=4")
 }
 
 // A person is taken off the list while the recording is put into words: nothing of it is typed.
@@ -118,10 +126,10 @@ func TestP4_MigratedGroupsPromptsStay(t *testing.T) {
 	}
 }
 
-func TestP9_FailedDropOfPromptFailsStart(t *testing.T) {
+func TestP9_FailedBarOfPromptFailsStart(t *testing.T) {
 	w := chattest.NewWorld(t)
 	key, _ := w.Accept(t, &models.Message{From: &models.User{ID: chattest.Eve}, Chat: chattest.PrivateChat(chattest.Eve), Text: "x"})
 	require.NoError(t, w.Inbox.Change(key, func(e *inbox.Entry) error { e.State = inbox.Held; return nil }))
-	w.Inbox.OnFinish = func(string) error { return chattest.ErrDisk }
+	w.Inbox.OnSave = func(inbox.Entry) error { return chattest.ErrDisk }
 	require.ErrorIs(t, w.Review(t.Context(), 0), chattest.ErrDisk)
 }

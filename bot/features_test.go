@@ -335,6 +335,9 @@ func TestP8_OptionsSurviveRestart(t *testing.T) {
 	w.Admit(conversation.Lists{People: w.Bot.Allowed().People, Groups: map[int64]bool{chattest.Ours: true, theirs - 1: true}})
 	w.Telegram.OnParked = map[int64]bool{theirs - 1: true}
 	require.NoError(t, w.Shut.Report(t.Context()))
+	_, err := w.Inbox.Add(inbox.Entry{Key: talk.PromptKey(uuid.New()), State: inbox.Held, Session: looped.ID, By: chattest.Eve, Text: "x"})
+	require.NoError(t, err)
+	require.NoError(t, w.TellPlanners(t.Context()))
 	w.MustHear(t, "/rename") // another current session has ended the question before
 	w.Install(append(w.Features(), shelf(nil)))
 	require.NoError(t, w.Pages.Open(t.Context(), chat.Incoming{Message: conversation.Message{To: chattest.AtAlice}}, "shelf"))

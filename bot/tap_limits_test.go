@@ -60,6 +60,7 @@ var whoMayTap = map[string]string{
 	"schedule-barred": anyone,
 	"screenshot":      anyone,
 	"stop-asked":      anyone,
+	"text-barred":     anyone,
 	"texts-stopped":   anyone,
 	"texts-waiting":   anyone,
 	"topic-lost":      anyone,

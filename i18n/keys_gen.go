@@ -949,6 +949,7 @@ const (
 	ScheduleRemoved           Key = "schedule_removed"  // Name, Time
 	ScheduleBarred            Key = "schedule_barred"   // Name, Reason, Time
 	ScheduleTaken             Key = "schedule_taken"    // Name
+	TextsBarred               Key = "texts_barred"      // Count, Name
 	ScheduleLine              Key = "schedule_line"     // At
 	ScheduleAsk               Key = "schedule_ask"      // Example, Name
 	ScheduleAskTime           Key = "schedule_ask_time" // Example, Name

@@ -31,6 +31,7 @@ const (
 	Typing   State = "typing"   // only shown: the engine types it, see talk.Mark
 	Unproven State = "unproven" // only shown: typed without proof of receipt, a person decides
 	Asked    State = "asked"    // a prompt that needs a person's confirmation; in no queue
+	Barred   State = "barred"   // a prompt of a person who is no longer allowed; in no queue
 )
 
 // IsOffered reports whether an engine has the prompt, or is about to have it.
@@ -111,7 +112,7 @@ func (e *Entry) check() error {
 	switch {
 	case !validKey(e.Key):
 		return fmt.Errorf("key %q is neither an update id nor p-<uuid>", e.Key)
-	case !slices.Contains([]State{Accepted, Held, Typing, Unproven, Asked}, e.State):
+	case !slices.Contains([]State{Accepted, Held, Typing, Unproven, Asked, Barred}, e.State):
 		return fmt.Errorf("state %q is not known", e.State)
 	case e.Received.IsZero():
 		return fmt.Errorf("received is missing")

@@ -3,6 +3,7 @@ package prompt
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -212,8 +213,10 @@ func (p *Prompts) afterLimit(ctx context.Context, c card.Card[facts]) (again tim
 	return limitPace, nil // the prompt that goes first has its own time
 }
 
-// heldTexts returns the texts of a question that still wait, oldest first.
-func (p *Prompts) heldTexts(c card.Card[facts]) ([]inbox.Entry, error) {
+// heldTexts returns the texts of a question that still wait, oldest first; without those of people
+// who are no longer allowed.
+func (p *Prompts) heldTexts(c card.Card[facts]) (all []inbox.Entry, err error) {
+	defer func() { all = slices.DeleteFunc(all, func(e inbox.Entry) bool { return isUnauthorized(p, e) }) }()
 	rest, err := unasked(p, c.Content.To, c.Content.Session)
 	if err != nil {
 		return nil, err

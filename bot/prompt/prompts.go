@@ -110,13 +110,14 @@ type Prompts struct {
 	Deps
 	book     *conversation.Book
 	cards    chat.Cards[facts]
+	barred   chat.Cards[planned]
 	reviewed atomic.Bool // by the start
 }
 
 // New returns the prompts of a chat.
 func New(d Deps) *Prompts {
 	return &Prompts{Deps: d, book: d.Chat.Book,
-		cards: chat.NewCards[facts](d.Chat, CardKind).Asking()}
+		cards: chat.NewCards[facts](d.Chat, CardKind).Asking(), barred: chat.NewCards[planned](d.Chat, barredKind)}
 }
 
 // FeatureName is the name of the feature.
@@ -126,7 +127,7 @@ const FeatureName = "prompt"
 func (p *Prompts) Feature() chat.Feature {
 	return chat.Feature{
 		Name:   FeatureName,
-		Cards:  map[string]chat.OnTap{CardKind: p.cards.OnTap(p.tap)},
+		Cards:  map[string]chat.OnTap{CardKind: p.cards.OnTap(p.tap), barredKind: p.barred.OnTap(p.tapBarred)},
 		OnNews: p.onNews,
 		Text: func(ctx context.Context, in *chat.Incoming, text string) (bool, error) {
 			return true, p.take(ctx, *in, text)
@@ -323,7 +324,7 @@ func Forget(ctx context.Context, p *Prompts, session uuid.UUID) error {
 	}
 	var left []string
 	for _, e := range entries {
-		if e.Session == session && slices.Contains([]inbox.State{inbox.Held, inbox.Typing, inbox.Unproven, inbox.Asked}, e.State) {
+		if e.Session == session && slices.Contains([]inbox.State{inbox.Held, inbox.Typing, inbox.Unproven, inbox.Asked, inbox.Barred}, e.State) {
 			left = append(left, e.Key)
 		}
 	}
@@ -531,4 +532,18 @@ func (c CLI) Send(ctx context.Context, key string, r port.Session, text string) 
 		return nil
 	}
 	return errors.Join(err, ended)
+}
+
+// end takes a waiting prompt out of its queue, if it is in one, and finishes it. chat.IsGone of the
+// error: it no longer waits.
+func end(ctx context.Context, p *Prompts, e inbox.Entry) error {
+	withdrawn := p.Queue.Withdraw(ctx, e.Session, e.Key)
+	if withdrawn != nil && !chat.IsGone(withdrawn) {
+		return withdrawn
+	}
+	err := p.finish(ctx, e)
+	if withdrawn == nil && chat.IsGone(err) { // which has finished it
+		return nil
+	}
+	return err
 }

@@ -277,7 +277,7 @@ func (p *Prompts) SendWaiting(ctx context.Context, chatID int64, r port.Session)
 func sendWaiting(ctx context.Context, p *Prompts, was facts, key string, r port.Session) error {
 	e, err := p.Entries.Load(key)
 	switch {
-	case chat.IsGone(err), err == nil && e.State != inbox.Asked:
+	case chat.IsGone(err), err == nil && (e.State != inbox.Asked || isUnauthorized(p, e)):
 		return nil
 	case err == nil && isLate(p, e):
 		return p.ask(ctx, facts{Reason: old}, e, r)

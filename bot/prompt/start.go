@@ -1,7 +1,6 @@
 package prompt
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"strings"
@@ -9,11 +8,9 @@ import (
 
 	"github.com/google/uuid"
 
-	"ccbot/bot/card"
 	"ccbot/bot/chat"
 	"ccbot/bot/inbox"
 	"ccbot/bot/offer"
-	"ccbot/bot/outbox"
 	"ccbot/bot/render"
 	"ccbot/i18n"
 	"ccbot/internal/logkey"
@@ -57,13 +54,13 @@ func (p *Prompts) TooLate(ctx context.Context, in chat.Incoming, command string)
 	return true, p.Chat.Fail(ctx, in.To, in.MessageID, text, nil)
 }
 
-// Review handles the prompts that were not typed when ccbot stopped. It ends the prompts of people
-// who are no longer allowed, and tells those who are; prompts without a sender stay. It asks
+// Review handles the prompts that were not typed when ccbot stopped. It bars the prompts of people
+// who are no longer allowed, and asks those who are; prompts without a sender stay. It asks
 // about the others if ccbot was away for longer than MaxAge; about accepted ones at their turn. It
 // repeats missing questions. It must precede the hand-over of prompts to their sessions.
 func (p *Prompts) Review(ctx context.Context, away time.Duration) error {
 	defer p.reviewed.Store(true)
-	if _, err := DropUnauthorized(ctx, p); err != nil && !errors.Is(err, inbox.ErrUnread) {
+	if _, err := TellPlanners(ctx, p); err != nil && !errors.Is(err, inbox.ErrUnread) {
 		return err // otherwise they would be typed; machines that do not answer yet are told later
 	}
 	entries, err := p.Entries.List()
@@ -98,8 +95,12 @@ func Progress(ctx context.Context, p *Prompts, n news.Progress) error {
 // offerAgain repeats offers until ctx ends.
 func offerAgain(ctx context.Context, p *Prompts) error {
 	people := offer.People{
-		IsLate: func(e inbox.Entry) bool { return isLate(p, e) },
+		IsLate: func(e inbox.Entry) bool { return isLate(p, e) || isUnauthorized(p, e) },
 		Ask: func(ctx context.Context, e inbox.Entry) error {
+			if isUnauthorized(p, e) {
+				_, err := TellPlanners(ctx, p)
+				return err
+			}
 			r, _ := p.book.Records.Get(e.Session)
 			return p.wait(ctx, facts{Reason: old}, e, r)
 		},
@@ -176,109 +177,9 @@ func reasonLeft(e inbox.Entry, r port.Session, known bool) reason {
 	return left
 }
 
-// notAllowed is why a prompt is not typed, in the log.
-const notAllowed = "the sender is no longer allowed"
-
-// DropUnauthorized ends the waiting prompts of people who are no longer allowed, and tells those who are. away is the error of
-// machines that do not answer: it is called again when they do.
-func DropUnauthorized(ctx context.Context, p *Prompts) (away, err error) {
-	entries, unread := p.Entries.List()
-	ended := 0
-	for _, e := range entries {
-		if !isUnauthorized(p, e) {
-			continue
-		}
-		failed := drop(ctx, p, e)
-		switch {
-		case refusal.Is(failed, refusal.Unreachable):
-			away = errors.Join(away, failed)
-		case !chat.IsGone(failed):
-			ended++
-			err = errors.Join(err, failed)
-		}
-	}
-	if ended > 0 {
-		p.Chat.Log.Warn("not_typed", logkey.Prompts, ended, logkey.Why, notAllowed)
-	}
-	return away, cmp.Or(err, unread)
-}
-
-// drop ends a prompt of a person who is no longer allowed. It is told before its end, so that a kill in between tells twice rather than
-// not at all; but what another machine has is told when that has given it up: until then the machine may type it.
-func drop(ctx context.Context, p *Prompts, e inbox.Entry) error {
-	r, known := p.book.Records.Get(e.Session)
-	if e.Machine != "" && !e.Owned && e.State == inbox.Held { // also when its machine answers again
-		return errors.Join(tellDropped(ctx, p, e, r), p.Queue.Cancel(ctx, e.Session, e.Key))
-	}
-	if known && r.Machine == "" && r.State != port.StateUnknown {
-		return errors.Join(tellDropped(ctx, p, e, r), end(ctx, p, e))
-	}
-	if err := end(ctx, p, e); err != nil {
-		return err
-	}
-	return tellDropped(ctx, p, e, r)
-}
-
-// tellDropped reports that a text is not sent to its session, where allowed people see it. A chat that does not show the text gets it.
-func tellDropped(ctx context.Context, p *Prompts, e inbox.Entry, r port.Session) error {
-	if e.Session == uuid.Nil { // nobody waits for what went to no session
-		return nil
-	}
-	name := r.Name
-	if m, found := p.Chat.Machines.Find(e.Machine); found && name == "" { // which has not told of its sessions since the start
-		name = m.Name
-	}
-	why := func(to outbox.Conversation) render.Text {
-		words := p.Chat.In(to)
-		return words.Text(i18n.LimitNotSent, i18n.Args{"Name": name, "Reason": words.Say(i18n.PersonLeft)})
-	}
-	if _, asked := p.cards.Get(e.Key); asked {
-		if err := p.close(ctx, e.Key, why(e.Conversation)); err != nil || p.book.MayShow(e.Conversation) {
-			return err
-		}
-	}
-	var errs []error
-	for _, to := range p.book.Seen(e.Conversation) {
-		told := card.Content{To: to, Session: e.Session, ReplyTo: e.MessageID, Text: why(to)}
-		if to != e.Conversation {
-			told.ReplyTo, told.Text = 0, chat.Lines(told.Text, chat.Quoted(e.Text))
-		}
-		errs = append(errs, p.Chat.Post(ctx, told))
-	}
-	return errors.Join(errs...)
-}
-
-// end takes a waiting prompt out of its queue, if it is in one, and finishes it. chat.IsGone of the
-// error: it no longer waits.
-func end(ctx context.Context, p *Prompts, e inbox.Entry) error {
-	withdrawn := p.Queue.Withdraw(ctx, e.Session, e.Key)
-	if withdrawn != nil && !chat.IsGone(withdrawn) {
-		return withdrawn
-	}
-	err := p.finish(ctx, e)
-	if withdrawn == nil && chat.IsGone(err) { // which has finished it
-		return nil
-	}
-	return err
-}
-
-// isUnauthorized reports whether a prompt waits and its person is unknown or no longer allowed. A
-// prompt of a person at the desk names nobody; that of a schedule or a loop is taken back with the
-// schedule or the loop.
-func isUnauthorized(p *Prompts, e inbox.Entry) bool {
-	switch {
-	case !e.State.Waits() || e.Cancelled:
-		return false
-	case len(e.Update) == 0:
-		return e.By != 0 && !p.book.MayAct(e.By, e.Conversation)
-	}
-	m := sentOn(e)
-	return m == nil || !p.book.IsAuthorized(m.From.ID, m.Chat)
-}
-
 // askStale asks about a prompt that has waited while ccbot was away.
 func (p *Prompts) askStale(ctx context.Context, e inbox.Entry, away time.Duration) error {
-	waits := e.State == inbox.Held || e.State == inbox.Accepted
+	waits := e.State == inbox.Held || e.State == inbox.Accepted || e.State == inbox.Barred
 	if waits && away > MaxAge && !e.Stale { // also where a person has said yes before that
 		e.Stale = true
 		if err := p.save(e); err != nil {

@@ -1,0 +1,231 @@
+package prompt
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/google/uuid"
+
+	"ccbot/bot/card"
+	"ccbot/bot/chat"
+	"ccbot/bot/inbox"
+	"ccbot/bot/outbox"
+	"ccbot/bot/render"
+	"ccbot/bot/textlist"
+	"ccbot/i18n"
+	"ccbot/internal/address"
+	"ccbot/internal/logkey"
+	"ccbot/port"
+	"ccbot/port/refusal"
+)
+
+// barredKind is the kind of the cards about texts of people who are no longer allowed.
+const barredKind = "text-barred"
+
+const (
+	mineOption   = "mine"
+	removeOption = "remove"
+)
+
+// notAllowed is why a prompt is not typed, in the log.
+const notAllowed = "the sender is no longer allowed"
+
+// planned are the waiting texts of a person to a session.
+type planned struct {
+	Session uuid.UUID `json:"session"`
+	By      int64     `json:"by,omitempty"`
+}
+
+// isUnauthorized reports whether a prompt waits and its person is unknown or no longer allowed. A
+// prompt of a person at the desk names nobody; that of a schedule or a loop is taken back with the
+// schedule or the loop, and that of a limit has its own card.
+func isUnauthorized(p *Prompts, e inbox.Entry) bool {
+	switch {
+	case e.State != inbox.Barred && !e.State.Waits(), e.Cancelled, p.Planned(e.Key):
+		return false
+	case len(e.Update) == 0:
+		return e.By != 0 && !p.book.MayAct(e.By, e.Conversation)
+	}
+	m := sentOn(e)
+	return m == nil || !p.book.IsAuthorized(m.From.ID, m.Chat)
+}
+
+// plannedIn returns whose waiting text an entry is, and for which session.
+func plannedIn(e inbox.Entry) planned {
+	if m := sentOn(e); m != nil {
+		return planned{e.Session, m.From.ID}
+	}
+	return planned{e.Session, e.By}
+}
+
+// TellPlanners takes the texts of people who are no longer allowed out of their queues, and asks about
+// them in each private chat. What already waits for a person keeps its question. The texts of people
+// who are allowed again go where they were. away is the error of machines that do not answer: it is
+// called again when they do.
+func TellPlanners(ctx context.Context, p *Prompts) (away, err error) {
+	entries, unread := p.Entries.List()
+	barred, all := 0, make(map[planned][]inbox.Entry)
+	for _, e := range entries {
+		var failed error
+		switch is := isUnauthorized(p, e); {
+		case is && e.State == inbox.Held:
+			if failed = p.bar(ctx, e); failed == nil {
+				barred++
+			}
+		case !is && e.State == inbox.Barred && p.reviewed.Load():
+			failed = p.release(ctx, e)
+			continue
+		case !is:
+			continue
+		}
+		switch {
+		case refusal.Is(failed, refusal.Unreachable):
+			away = errors.Join(away, failed)
+		case !chat.IsGone(failed):
+			err = errors.Join(err, failed)
+			all[plannedIn(e)] = append(all[plannedIn(e)], e)
+		}
+	}
+	if barred > 0 {
+		p.Chat.Log.Warn("not_typed", logkey.Prompts, barred, logkey.Why, notAllowed)
+	}
+	err = errors.Join(err, unread)
+	for of, texts := range all {
+		err = errors.Join(err, p.askBarred(ctx, of, texts))
+	}
+	for _, c := range p.barred.List() {
+		if all[c.Payload] == nil && unread == nil {
+			err = errors.Join(err, p.barred.Close(ctx, c.Key, render.Text{}))
+		}
+	}
+	return away, err
+}
+
+// bar takes a prompt out of its queue until its person is allowed again or another takes it over.
+func (p *Prompts) bar(ctx context.Context, e inbox.Entry) error {
+	err := p.Entries.Change(e.Key, func(now *inbox.Entry) error {
+		if now.State != inbox.Held {
+			return inbox.ErrUnchanged
+		}
+		now.State, now.Reported, now.Typing = inbox.Barred, nil, nil
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	r, _ := p.book.Records.Get(e.Session)
+	words := p.Chat.In(e.Conversation)
+	return p.close(ctx, e.Key, words.Text(i18n.LimitNotSent, i18n.Args{"Name": r.Name, "Reason": words.Say(i18n.PersonLeft)}))
+}
+
+// release sends a barred prompt whose person is allowed again. It asks if the session has ended, or
+// the prompt has waited for too long.
+func (p *Prompts) release(ctx context.Context, e inbox.Entry) error {
+	r, known := p.book.Records.Get(e.Session)
+	switch {
+	case !known:
+		return Offer(ctx, p, []string{e.Key})
+	case r.State == port.StateUnknown: // it is called again when its machine answers
+		return nil
+	case !r.State.Live():
+		e.State = inbox.Asked
+		return p.wait(ctx, facts{Reason: reasonLeft(e, r, true)}, e, r)
+	case e.Stale, p.HoldFor > 0 && p.Entries.Age(e) > p.HoldFor:
+		return p.wait(ctx, facts{Reason: old}, e, r)
+	}
+	return p.decide(ctx, send, e, r, facts{}, 0)
+}
+
+// askBarred asks in each private chat about the barred texts of a person to a session.
+func (p *Prompts) askBarred(ctx context.Context, of planned, texts []inbox.Entry) error {
+	r, known := p.book.Records.Get(of.Session)
+	if !known || r.State == port.StateUnknown {
+		return nil
+	}
+	var errs []error
+	for _, to := range p.book.PrivateChats() {
+		w := p.Chat.In(to)
+		said := w.Text(i18n.TextsBarred, i18n.Args{"Count": len(texts), "Name": r.Name})
+		var who render.Text
+		if name := chat.PersonName(p.book.NameOf(of.By)); name != "" {
+			who = w.Text(i18n.ByPerson, i18n.Args{"Person": name})
+		}
+		shown := textlist.Lines(w, texts)
+		if len(texts) == 1 {
+			shown = chat.Quoted(texts[0].Text)
+		}
+		look := card.Content{To: to, Session: r.ID, Text: chat.Lines(said, who, shown),
+			Options: chat.Rows(1, w.Option(i18n.ButtonRunAsMine, mineOption, outbox.Primary), w.Option(i18n.ButtonRemove, removeOption, outbox.Danger))}
+		errs = append(errs, p.barred.Show(ctx, fmt.Sprintf("%s-%d-%d", of.Session, of.By, to.ChatID), look, of))
+	}
+	return errors.Join(errs...)
+}
+
+// tapBarred carries out an option of a card about barred texts.
+func (p *Prompts) tapBarred(_ context.Context, t chat.Tap, of planned) (chat.Answer, error) {
+	return chat.Do(func(ctx context.Context) error {
+		r, _ := p.book.Records.Get(of.Session)
+		mine := t.Card.Option == mineOption
+		if mine { // somebody sees the answers
+			if err := p.book.BringHome(ctx, r, t.From); err != nil {
+				return p.Chat.Explain(ctx, t.To, p.Chat.In(t.To).Failure(r, err))
+			}
+		}
+		entries, err := p.Entries.List()
+		if err != nil {
+			return err
+		}
+		for _, e := range entries {
+			if plannedIn(e) != of || !isUnauthorized(p, e) || e.State == inbox.Held {
+				continue
+			}
+			if mine {
+				err = p.takeOver(ctx, e, r, t.From)
+			} else {
+				err = p.finish(ctx, e)
+			}
+			if err != nil && !chat.IsGone(err) {
+				return p.Chat.Explain(ctx, t.To, p.Chat.In(t.To).Failure(r, err))
+			}
+		}
+		for _, c := range p.barred.List() {
+			if c.Payload != of {
+				continue
+			}
+			last := p.Chat.In(c.Content.To).Text(i18n.SentAgain, i18n.Args{"Name": r.Name})
+			if !mine {
+				last = render.Plain(p.Chat.In(c.Content.To).Say(i18n.Dropped))
+			}
+			err = errors.Join(err, p.barred.Close(ctx, c.Key, last))
+		}
+		return err
+	})
+}
+
+// takeOver sends a text of somebody who is no longer allowed as a text of another person.
+func (p *Prompts) takeOver(ctx context.Context, e inbox.Entry, r port.Session, by int64) error {
+	err := p.Entries.Change(e.Key, func(now *inbox.Entry) error {
+		if now.State != e.State {
+			return inbox.ErrNoEntry
+		}
+		if now.By, now.Update, now.Rest, now.Speaker = by, nil, nil, ""; !p.book.MayShow(now.Conversation) {
+			now.Conversation, now.MessageID = address.Conversation{ChatID: by}, 0
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	if e, err = p.Entries.Load(e.Key); err != nil {
+		return err
+	}
+	if err := p.close(ctx, e.Key, p.Chat.In(e.Conversation).Text(i18n.SentAgain, i18n.Args{"Name": r.Name})); err != nil {
+		return err
+	}
+	e.Stale = false // a person wants it now
+	if e.State = inbox.Asked; !r.State.Live() {
+		return p.wait(ctx, facts{Reason: reasonLeft(e, r, true)}, e, r)
+	}
+	return p.decide(ctx, send, e, r, facts{}, by)
+}
