@@ -46,6 +46,7 @@ var whoMayTap = map[string]string{
 	"dialog":          anyone,
 	"group-shut":      anyone,
 	"limit":           anyone,
+	"limit-barred":    anyone,
 	"limit-warning":   anyone,
 	"link":            anyone,
 	"loop":            anyone,
