@@ -3,25 +3,25 @@ package bot
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 
 	"ccbot/bot/ask"
+	"ccbot/bot/card"
 	"ccbot/bot/chat"
 	"ccbot/bot/conversation"
 	"ccbot/bot/prompt"
+	"ccbot/bot/render"
 	"ccbot/i18n"
-	"ccbot/internal/each"
 	"ccbot/port"
 )
 
 // Readmit replaces the lists of allowed people and groups at run time. What people who have left
 // planned is not carried out any more; who is back gets what waited.
 func (b *Bot) Readmit(ctx context.Context, l conversation.Lists) error {
-	was, known := b.Allowed(), b.Known()
-	hidden := slices.DeleteFunc(known, func(r port.Session) bool { return !r.State.Live() || !b.MayShow(r.Conversation) })
+	was := b.Allowed()
 	b.Admit(l)
-	hidden = slices.DeleteFunc(hidden, func(r port.Session) bool { return b.MayShow(r.Conversation) })
-	err := errors.Join(b.TellPlanners(ctx), b.reportHidden(ctx, hidden))
+	err := b.TellPlanners(ctx)
 	for chat := range l.People {
 		if !was.People[chat] {
 			b.accepts(ctx, chat)
@@ -38,24 +38,38 @@ func (b *Bot) Readmit(ctx context.Context, l conversation.Lists) error {
 	return err
 }
 
-// reportHidden names in each private chat the open sessions that nobody sees any more.
-func (b *Bot) reportHidden(ctx context.Context, all []port.Session) error {
-	if len(all) == 0 {
-		return nil
-	}
-	names := each.As(all, func(r port.Session) string { return chat.ShownName(r.Name) })
+// hiddenKind is the kind of the cards about sessions that nobody sees any more.
+const hiddenKind = "hidden"
+
+// reportHidden names in each private chat the open sessions that nobody sees any more, each once: its
+// card stays until the session is seen again or has ended.
+func (b *Bot) reportHidden(ctx context.Context) error {
+	hidden := slices.DeleteFunc(b.Known(), func(r port.Session) bool {
+		return !r.State.Live() || r.Conversation.ChatID == 0 || b.MayShow(r.Conversation)
+	})
 	var errs []error
+	for _, c := range b.hidden.List() {
+		r, known := b.Records.Get(c.Content.Session)
+		if known && r.State != port.StateUnknown && !slices.ContainsFunc(hidden, func(one port.Session) bool { return one.ID == r.ID }) {
+			errs = append(errs, b.hidden.Close(ctx, c.Key, render.Text{}))
+		}
+	}
 	for _, to := range b.PrivateChats() {
 		p := b.In(to)
-		text := p.Say(i18n.SessionsHidden, i18n.Args{"Count": len(names), "Names": p.Some(names, p.Say(i18n.JoinNames))})
-		errs = append(errs, b.Say(ctx, to, text))
+		for _, r := range hidden {
+			text := render.Plain(p.Say(i18n.SessionsHidden, i18n.Args{"Count": 1, "Names": chat.ShownName(r.Name)}))
+			key := fmt.Sprintf("%s-%d", r.ID, to.ChatID)
+			if _, told := b.hidden.Get(key); !told {
+				errs = append(errs, b.hidden.Show(ctx, key, card.Content{To: to, Session: r.ID, Text: text}, struct{}{}))
+			}
+		}
 	}
 	return errors.Join(errs...)
 }
 
 // TellPlanners ends, pauses or lets go on what people have planned, by the lists of now: texts that
-// wait, schedules and loops.
+// wait, schedules and loops. It names the sessions that nobody sees any more.
 func (b *Bot) TellPlanners(ctx context.Context) error {
 	away, err := prompt.TellPlanners(ctx, b.Prompts)
-	return errors.Join(away, err, b.Plans.TellPlanners(ctx), b.Loops.TellPlanners(ctx))
+	return errors.Join(away, err, b.Plans.TellPlanners(ctx), b.Loops.TellPlanners(ctx), b.reportHidden(ctx))
 }

@@ -141,7 +141,8 @@ type Bot struct {
 	Resumer   *sessions.Sessions
 	Several   *several.Bots
 	Topics    *topics.Topics
-	Installed []chat.Feature // all that it can do
+	hidden    chat.Cards[struct{}] // about sessions that nobody sees
+	Installed []chat.Feature       // all that it can do
 	commands  map[string]chat.Command
 	named     map[string]chat.Feature // by their names
 	owners    map[string]chat.Feature // of each kind of cards
@@ -149,7 +150,7 @@ type Bot struct {
 
 // New returns a Bot; Run makes the answers of agents flow.
 func New(c Config, d Deps) *Bot {
-	b := &Bot{Config: c, Deps: d, Book: d.Chat.Book}
+	b := &Bot{Config: c, Deps: d, Book: d.Chat.Book, hidden: chat.NewCards[struct{}](d.Chat, hiddenKind)}
 	b.Admit(c.Lists)
 	b.Book.DayBudget = c.DayBudget
 	b.OnCurrent = func(ctx context.Context, to outbox.Conversation, id uuid.UUID) error {
