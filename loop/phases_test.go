@@ -162,6 +162,19 @@ func TestP4_KilledLoopKeepsPhase(t *testing.T) {
 	assert.GreaterOrEqual(t, kills, 50)
 }
 
+// TestP9_BarredPauseAndItsTakeOver: the pause says why, and who resumes the loop is its person.
+func TestP9_BarredPauseAndItsTakeOver(t *testing.T) {
+	w := newWorld(t)
+	started, err := w.Start(t.Context(), w.phased(allPhases, 2))
+	require.NoError(t, err)
+	_, err = w.Change(t.Context(), port.LoopChange{Loop: started.ID, Do: port.LoopPause, Barred: true})
+	require.NoError(t, err)
+	assert.Equal(t, []any{port.LoopPaused, port.WhyBarred}, []any{w.only().State, w.only().Reason})
+	_, err = w.Change(t.Context(), port.LoopChange{Loop: started.ID, Do: port.LoopResume, By: 7})
+	require.NoError(t, err)
+	assert.Equal(t, []any{port.LoopRunning, int64(7)}, []any{w.only().State, w.only().By})
+}
+
 // TestPauseKeepsPhase: a phase that was interrupted is sent again.
 func TestPauseKeepsPhase(t *testing.T) {
 	w := newWorld(t)
