@@ -141,7 +141,8 @@ func claudeStates() []feature {
 			steps: []act{{say: "slow 600", shows: "slow word slow word"}}},
 		{name: "a conversation is cleared", steps: []act{{say: "say hello", hears: "hello"}, {say: "/clear", hears: "work now has a new, empty conversation"}}},
 		{name: "a conversation is compacted", steps: []act{{say: "say hello", hears: "hello"}, {say: "/compact", hears: "Compacted"}}},
-		{name: "a shell command of a minute", lists: "work", steps: []act{{say: "!" + untilFree + "; echo of-the-shell"}, {frees: "free", hears: "of-the-shell"}}},
+		{name: "a shell command of a minute", lists: "working", holds: "work is working", leaves: []act{{frees: "free", hears: "of-the-shell"}},
+			steps: []act{{say: "!" + untilFree + "; echo of-the-shell", makes: "began"}}},
 		{name: "a shell command with &", steps: []act{{say: "!sleep 7654324 & echo of-the-shell", hears: "of-the-shell"}}},
 		{name: "a text of many lines", steps: []act{{say: "say one\ntwo\n/three\n# four", hears: "/three"}}},
 	}
@@ -179,7 +180,7 @@ func claudeHooks() []feature {
 			{say: "say hello", hears: "hello"}}},
 		{name: "Stop takes 5 s", project: hook("Stop", "sleep 5"), steps: []act{{say: "say hello", hears: "hello"}}},
 		{name: "a tool is refused", project: hook("PreToolUse", "echo not today >&2; exit 2"), steps: []act{{say: "bash touch made", hears: "not today", lacks: "made"}}},
-		{name: "a prompt is refused", project: hook("UserPromptSubmit", "grep -q FORBID && { echo not today >&2; exit 2; } || exit 0"), lists: "work · ", steps: []act{{say: "say FORBID", hears: "not today"}}},
+		{name: "a prompt is refused", project: hook("UserPromptSubmit", "grep -q FORBID && { echo not today >&2; exit 2; } || exit 0"), steps: []act{{say: "say FORBID", hears: "not today"}}},
 		{name: "a hook prints an error", project: hook("PostToolUse", "echo broken >&2; exit 1"), steps: []act{{say: "bash touch made", hears: "wants to run a command", tap: "Allow", then: "tool result"}}},
 	}
 }
