@@ -56,12 +56,14 @@ func TestRealP5_AgentsFolderIsFollowed(t *testing.T) {
 	w.heardFile(w.say("/get new.txt"), "new.txt")
 	w.hear(w.say("/status"), "worktrees/side")
 	w.heardFile(w.say("!ccbot send new.txt"), "new.txt")
+	w.bringsInto(side)
 	w.hear(w.say("leave"), "now works in")
 
 	w.hear(w.say("//cd "+other), "now works in")
 	require.NoError(t, os.WriteFile(filepath.Join(other, "there.txt"), []byte("from another folder"), 0o600))
 	w.heardFile(w.say("/get there.txt"), "there.txt")
 	w.hear(w.say("!ccbot send there.txt"), "outside of the folder in which the session began")
+	w.bringsInto(other)
 	w.end("work")
 	w.hear(w.say("/resume work"), "work is ready")
 	w.until("the agent is in the folder to which it was sent", func() bool {
@@ -74,6 +76,15 @@ func TestRealP5_AgentsFolderIsFollowed(t *testing.T) {
 	w.hear(w.say("say again"), "again")
 	assert.Len(t, w.after(0, func(m botapi.Message) bool { return m.FromBot && strings.Contains(m.Text, "now works in") }), 3, "each change is said once")
 	w.stop()
+}
+
+// bringsInto sends a file to the session: the agent is told its whole path, which is in the folder in which the agent works now.
+func (w *world) bringsInto(folder string) {
+	w.t.Helper()
+	file := filepath.Join(folder, ".ccbot-inbox", "brought.txt")
+	assert.NoFileExists(w.t, file)
+	w.hear(w.person.SendFile(w.chat(), "brought.txt", "text/plain", []byte("from the chat"), "say look at"), "look at\nAttached file: "+file)
+	assert.FileExists(w.t, file)
 }
 
 // heardFile waits for a file of the bot after message id.
