@@ -47,6 +47,7 @@ func claudeTools() []feature {
 		{name: "a web search, denied", steps: []act{{say: `use WebSearch {"query":"ccbot"}`, hears: "wants to search the web", tap: "Deny", then: "Denied in the chat"}}},
 		{name: "a skill that is not there", steps: []act{{say: `use Skill {"skill":"none"}`, hears: "tool result"}}},
 		{name: "findings of a review", steps: []act{{say: `use ReportFindings {"findings":[]}`, hears: "tool result"}}},
+		{name: "a tool that is offered on demand", steps: []act{{say: `use CronList {}`, hears: "Looking for the tool", then: "tool result"}}},
 		{name: "a list of agents", steps: []act{{say: `use ListAgents {}`, hears: "tool result"}}},
 		{name: "a message to nobody", steps: []act{{say: `use SendMessage {"to":"nobody","message":"hello","summary":"a greeting"}`, hears: "tool result"}}},
 		{name: "an answer of 9000 characters", steps: []act{{say: "long 9000", hears: "line 00001"}}},
@@ -63,13 +64,22 @@ func claudeBackground() []feature {
 	serve := act{say: "serve exec sleep 7654323", hears: "wants to run a command", tap: "Allow", then: "tool result"}
 	const oneAgent = "1 agent in the background"
 	runs := act{say: "agent slow 600", shows: "1 background agent"}
+	focus := act{say: "/focus", hears: "Focus view enabled"}
+	monitor := act{say: `use Monitor {"command":"` + untilFree + `; sleep 7654","description":"watch","timeout_ms":600000,"persistent":true}`,
+		hears: "wants to use Monitor", tap: "Allow", then: "tool result"}
+	workflow := act{say: `use Workflow {"script":"export const meta = {name: 'w', description: 'd', phases: [{title: 'one'}]}\nawait agent('slow 600')\n"}`,
+		hears: "wants to use Workflow", tap: "Allow"}
+	drawn := workflow
+	drawn.shows = "dynamic workflow"
+	noRow := map[string]any{"showTurnDuration": false}
+	inWords := []string{"CLAUDE_FLAGS=--ax-screen-reader"}
 	return []feature{
 		{name: "a server", lists: "1 background command", ending: "1 background command", steps: []act{serve}},
 		{name: "two servers", lists: "2 background commands", ending: "2 background commands", steps: []act{serve, serve}},
 		{name: "a command that ends by itself", steps: []act{
 			{say: "serve " + untilFree, hears: "wants to run a command", tap: "Allow", then: "tool result"}, {frees: "free"}}},
-		{name: "a monitor", always: true, lists: "background", steps: []act{
-			{say: `use Monitor {"command":"` + untilFree + `; sleep 7654","description":"watch","timeout_ms":600000,"persistent":true}`, hears: "wants to use Monitor", tap: "Allow", then: "tool result"}}},
+		{name: "a monitor", always: true, lists: "background", steps: []act{monitor}},
+		{name: "a monitor in the focus view", lists: "background", steps: []act{focus, monitor}},
 		{name: "a command that goes to the background by a key", lists: "1 background command", ending: "1 background command", steps: []act{
 			{say: "bash " + untilFree, hears: "wants to run a command", tap: "Allow", shows: "ctrl+b"}, {key: "C-b", hears: "tool result"}}},
 		{name: "a subagent", lists: oneAgent, ending: oneAgent, steps: []act{runs}},
@@ -79,14 +89,24 @@ func claudeBackground() []feature {
 			{say: `use Agent {"description":"count","prompt":"mute 1","subagent_type":"general-purpose","run_in_background":false}`, hears: "tool result"}}},
 		{name: "a subagent in a worktree", inRepo: true, lists: oneAgent, ending: oneAgent, steps: []act{
 			{say: `use Agent {"description":"count","prompt":"slow 600","subagent_type":"general-purpose","isolation":"worktree"}`, shows: "1 background agent"}}},
-		{name: "a subagent, and no row about the turn", user: map[string]any{"showTurnDuration": false}, lists: "agent", steps: []act{
+		{name: "a subagent, and no row about the turn", user: noRow, lists: "agent", steps: []act{
 			{say: "agent slow 600", hears: "Running Agent"}}},
-		{name: "a subagent in the focus view", always: true, lists: "agent", steps: []act{{say: "/focus", hears: "Focus view enabled"}, runs}},
+		{name: "a subagent in the focus view", always: true, lists: "agent", steps: []act{focus, runs}},
 		{name: "a command of Claude Code while a subagent works", always: true, lists: oneAgent, steps: []act{runs, {say: "/context", hears: "Context usage"}}},
 		{name: "a shell command while a subagent works", lists: oneAgent, steps: []act{runs, {say: "!echo of-the-shell", hears: "of-the-shell"}}},
 		{name: "a subagent and a server", lists: "background", steps: []act{runs, serve}},
-		{name: "a workflow", always: true, lists: "background", steps: []act{
-			{say: `use Workflow {"script":"export const meta = {name: 'w', description: 'd', phases: [{title: 'one'}]}\nawait agent('slow 600')\n"}`, hears: "wants to use Workflow", tap: "Allow", shows: "dynamic workflow"}}},
+		{name: "a server that a subagent has left", lists: "background", ending: "1 background command", steps: []act{
+			{say: "agent serve exec sleep 7654326", hears: "wants to run a command", tap: "Allow", shows: "waiting on 1 shell"}}},
+		{name: "a workflow", always: true, lists: "background", steps: []act{drawn}},
+		{name: "a workflow and a server", lists: "background", steps: []act{serve, drawn}},
+		{name: "a workflow, and no row about the turn", user: noRow,
+			fails: "nothing on its screen but the row of the workflow says that no turn runs, so /list says working, and a text waits", lists: "background", steps: []act{workflow}},
+		{name: "a subagent, in words for a screen reader", env: inWords, lists: oneAgent, ending: oneAgent, steps: []act{{say: "agent slow 600", hears: "Running Agent"}}},
+		{name: "a workflow, in words for a screen reader", env: inWords,
+			fails: "the words about a workflow are not known in this mode, so /list says working, and a text waits", lists: "background", steps: []act{workflow}},
+		{name: "a command of Claude Code while a subagent works, in words for a screen reader", env: inWords, lists: oneAgent,
+			fails: "the list of commands hides the words about the subagent, so the command is typed and not entered", steps: []act{
+				{say: "agent slow 600", hears: "Running Agent"}, {say: "/context", hears: "Context usage"}}},
 		{name: "a wake-up that it has set", lists: "schedule of its own", steps: []act{
 			{say: `use ScheduleWakeup {"delaySeconds":3000,"reason":"later","prompt":"say looped"}`, hears: "tool result"}}},
 	}
@@ -105,6 +125,7 @@ func claudeQuestions() []feature {
 		{name: "an answer in one's own words", steps: []act{{say: "ask one", hears: "Which colour?", tap: "Own words", then: "your next message"},
 			{say: "green of the woods", then: "green of the woods"}}},
 		{name: "a question, left at the desk", steps: []act{{say: "ask one", hears: "Which colour?", shows: "Enter to select"}, {key: "Escape", hides: "Enter to select", hears: "work is interrupted"}}},
+		{name: "a question whose answers have a preview", steps: []act{{say: `use AskUserQuestion ` + withPreview, hears: "Which form?", tap: "Round", then: answered}}},
 		{name: "a plan, approved", env: inPlanMode, steps: []act{{say: "plan", hears: "proposes a plan", tap: "Approve", then: "Approved in the chat"}}},
 		{name: "a plan, approved with its edits", env: inPlanMode, steps: []act{{say: "plan", hears: "proposes a plan", tap: "Approve, allow edits", then: "Approved in the chat", shows: "accept edits on"}}},
 		{name: "a plan, denied", env: inPlanMode, steps: []act{{say: "plan", hears: "proposes a plan", tap: "Deny", then: "Denied in the chat"}}},
@@ -114,6 +135,9 @@ func claudeQuestions() []feature {
 	}
 }
 
+const withPreview = `{"questions":[{"question":"Which form?","header":"Form","multiSelect":false,"options":[` +
+	`{"label":"Round","description":"like a ball","preview":"( )"},{"label":"Square","description":"like a box","preview":"[ ]"}]}]}`
+
 func claudeModes() []feature {
 	return []feature{
 		{name: "accept edits, by a key", always: true, steps: []act{{key: "BTab", shows: "accept edits on"}, {say: "write FOLDER/made", hears: "tool result", makes: "made"}}},
@@ -122,6 +146,8 @@ func claudeModes() []feature {
 		{name: "plan mode, by a key", steps: []act{{key: "BTab", shows: "accept edits on"}, {key: "BTab", shows: "plan mode on"}}},
 		{name: "bypass", env: []string{"CLAUDE_FLAGS=--dangerously-skip-permissions", "AGENT_ENV_IS_SANDBOX=1"}, steps: []act{
 			{say: "bash touch made", hears: "tool result", makes: "made"}}},
+		{name: "bypass, after its question", asked: true, env: []string{"CLAUDE_FLAGS=--dangerously-skip-permissions", "AGENT_ENV_IS_SANDBOX=1"},
+			starting: []act{{hears: "Bypass Permissions", tap: "Yes, I accept"}}, steps: []act{{say: "bash touch made", hears: "tool result", makes: "made"}}},
 		{name: "a model, by its button", steps: []act{{say: "/mode", hears: "Model: ", tap: "Sonnet", then: "Model: Sonnet"}}},
 	}
 }
@@ -134,6 +160,7 @@ func claudeStates() []feature {
 			steps: []act{{say: "limit 3600", hears: "work has reached a limit"}, {hears: "After that this can be sent"}}},
 		{name: "credit that is used up", lists: "API error", steps: []act{{say: "refuse Your credit balance is too low to access the Anthropic API.", hears: "Add credit"}}},
 		{name: "an API that fails again and again", steps: []act{{say: "error 500", hears: "gets an error from Claude"}, {say: "/stop", hears: "was not carried out"}}},
+		{name: "API error 529", lists: "API error", steps: []act{{say: "error 529", hears: "stopped with an error from Claude"}}},
 		{name: "a turn without a word", lists: "working", holds: "work is working", leaves: []act{{frees: "free"}},
 			steps: []act{{say: "mute until FOLDER/free", shows: "esc to interrupt"}}},
 		{name: "a turn, stopped", steps: []act{{say: "slow 600", shows: "slow word slow word"}, {say: "/stop", hears: "work is interrupted"}}},
@@ -162,6 +189,12 @@ func claudeDesk() []feature {
 			leaves: []act{{hears: "work is suspended", tap: "Continue"}}},
 		{name: "the transcript is left open", lists: "needs you", holds: "has something open", steps: []act{hello, {key: "C-o", shows: "detailed transcript"}},
 			leaves: []act{{leave: true}}},
+		{name: "the search of earlier prompts is left open", lists: "needs you", holds: "has something open", steps: []act{hello, {key: "C-r", shows: "earch"}},
+			leaves: []act{{leave: true}}},
+		{name: "the list of earlier prompts is left open", lists: "needs you", holds: "has something open", steps: []act{hello,
+			{key: "Escape"}, {key: "Escape", shows: "Rewind"}}, leaves: []act{{leave: true}}},
+		{name: "the window is scrolled back", holds: "is scrolled back in a terminal", steps: []act{hello, {back: true}},
+			leaves: []act{{tap: "Leave the scrolled view and send"}}},
 		{name: "ctrl+c is pressed once", steps: []act{hello, {key: "C-c", shows: "again to exit"}}},
 		{name: "the list of tasks is toggled", steps: []act{hello, {key: "C-t"}}},
 		{name: "← in the empty box", steps: []act{hello, {key: "Left"}}},
@@ -200,7 +233,9 @@ func claudeCommands() []feature {
 	}
 	for _, command := range []string{"/config", "/permissions", "/mcp", "/agents", "/tasks", "/memory", "/rewind", "//resume", "/export", "/fast", "/effort", "/theme",
 		"/hooks", "/cost", "/statusline", "/plugin", "//help", "//status", "//usage", "/diff", "/copy", "/skills", "/branch", "//rename other", "/goal",
-		"/recap", "/workflows", "/voice", "/btw say aside"} {
+		"/recap", "/workflows", "/voice", "/btw say aside", "/init", "/review", "/bug", "//doctor", "/stats", "/terminal-setup", "/output-style", "/color", "/ide",
+		"/todos", "/add-dir", "/insights", "/heapdump", "/powerup", "/reload-plugins", "/reload-skills", "/autocompact", "/scroll-speed", "/auto-mode-setup",
+		"/subtask", "/plan", "/passes", "/tui fullscreen"} {
 		rows = append(rows, feature{name: command, records: true, steps: []act{{say: command}}})
 	}
 	return rows
@@ -213,12 +248,19 @@ func claudeStarts() []feature {
 			resumes: []act{{hears: "Adding a new directory", tap: "Yes, add it"}}},
 		{name: "--worktree", inRepo: true, always: true, env: []string{"CLAUDE_FLAGS=--worktree"}},
 		{name: "a broken MCP server", files: map[string]string{".mcp.json": `{"mcpServers": {"a": {"command": "/nonexistent"}}}`}, user: map[string]any{"enableAllProjectMcpServers": true}},
+		{name: "settings that are broken", files: map[string]string{".claude/settings.json": "{"}, starting: []act{{hears: "ettings", tap: "Continue without these settings"}},
+			resumes: []act{{hears: "ettings", tap: "Continue without these settings"}}},
+		{name: "a hook of an unknown event", project: map[string]any{"hooks": map[string]any{"NoSuchEvent": []any{}}},
+			starting: []act{{hears: "Unknown hook event", tap: "Continue"}}, resumes: []act{{hears: "Unknown hook event", tap: "Continue"}}},
+		{name: "--agents of one's own", env: []string{`CLAUDE_FLAGS=--agents '{"mine": {"description": "mine", "prompt": "Be brief."}}' --agent mine`}},
 		{name: "an MCP server that nobody has allowed", files: map[string]string{".mcp.json": `{"mcpServers": {"a": {"command": "/nonexistent"}}}`},
 			starting: []act{{hears: "MCP", tap: "Continue without using this MCP server"}}},
 	}
 	for _, flags := range []string{"--model sonnet", "--permission-mode plan", "--permission-mode acceptEdits", "--name mine", "--effort high", "--ax-screen-reader",
 		"--brief", "--verbose", "--debug", "--disable-slash-commands", "--strict-mcp-config", "--setting-sources user", "--tools Bash", "--system-prompt brief",
-		"--append-system-prompt brief", "--fallback-model haiku", "--ide", "--safe-mode", "--bare"} {
+		"--append-system-prompt brief", "--fallback-model haiku", "--ide", "--safe-mode", "--bare",
+		"--agent general-purpose", "--permission-mode auto", "--permission-mode dontAsk", "--restricted", "--autocompact 200000", "--chrome", "--remote-control",
+		"--plugin-dir ."} {
 		rows = append(rows, feature{name: flags, env: []string{"CLAUDE_FLAGS=" + flags}})
 	}
 	return rows

@@ -45,6 +45,7 @@ type feature struct {
 	forms    map[string]any    // of an MCP server
 	account  bool              // the person has logged in, and has no key
 	inRepo   bool              // the folder is a repository
+	asked    bool              // whether permissions may be bypassed is asked at the start
 	starting []act             // between /new and the ready session
 
 	steps   []act
@@ -59,6 +60,7 @@ type feature struct {
 type act struct {
 	say   string // in the chat
 	key   string // pressed at the desk
+	back  bool   // the window is scrolled back at the desk
 	frees string // a file that the test makes
 	leave bool   // taps [Esc] until the agent asks nothing more
 	idle  bool   // the turn is over then
@@ -125,6 +127,8 @@ func (k *featureWalk) follows(steps []act) {
 			k.opens(s.say)
 		case s.key != "":
 			k.tmux("send-keys", "-t", window, s.key)
+		case s.back:
+			k.tmux("copy-mode", "-t", window)
 		case s.types != "":
 			k.typesAtDesk(strings.ReplaceAll(s.types, "FOLDER", k.dir))
 		case s.frees != "":
@@ -463,6 +467,13 @@ func newClaudeWalk(t *testing.T, row feature) *featureWalk {
 		realclaude.Dirs{Home: filepath.Dir(w.claude), Config: w.claude}.LogIn(t)
 		w.env = slices.DeleteFunc(w.env, func(entry string) bool { return strings.HasPrefix(entry, "ANTHROPIC_API_KEY=") })
 	}
+	if row.asked {
+		file := filepath.Join(w.claude, ".claude.json")
+		data, err := os.ReadFile(file)
+		require.NoError(t, err)
+		asks := strings.Replace(string(data), `"bypassPermissionsModeAccepted": true`, `"bypassPermissionsModeAccepted": false`, 1)
+		require.NoError(t, os.WriteFile(file, []byte(asks), 0o600))
+	}
 	k.makesFolder()
 	return k
 }
@@ -505,6 +516,8 @@ func (k *featureWalk) makesFolder() {
 		k.repository()
 	}
 	for name, content := range k.row.files {
-		require.NoError(k.t, os.WriteFile(filepath.Join(k.dir, name), []byte(strings.ReplaceAll(content, "FOLDER", k.dir)), 0o600))
+		file := filepath.Join(k.dir, name)
+		require.NoError(k.t, os.MkdirAll(filepath.Dir(file), 0o700))
+		require.NoError(k.t, os.WriteFile(file, []byte(strings.ReplaceAll(content, "FOLDER", k.dir)), 0o600))
 	}
 }
