@@ -107,6 +107,12 @@ func claudeBackground() []feature {
 		{name: "a command of Claude Code while a subagent works, in words for a screen reader", env: inWords, lists: oneAgent,
 			fails: "the list of commands hides the words about the subagent, so the command is typed and not entered", steps: []act{
 				{say: "agent slow 600", hears: "Running Agent"}, {say: "/context", hears: "Context usage"}}},
+		{name: "a turn of its own schedule", steps: []act{
+			{say: `use CronCreate {"cron":"* * * * *","prompt":"say ticked","recurring":false}`, hears: "tool result"},
+			{hears: "work begins a turn by a schedule of its own: “say ticked”", then: "ticked"}}},
+		{name: "a wake-up that comes", steps: []act{
+			{say: `use ScheduleWakeup {"delaySeconds":60,"reason":"soon","prompt":"say looped"}`, hears: "tool result"},
+			{hears: "work begins a turn by a schedule of its own: “say looped”", then: "looped"}}},
 		{name: "a wake-up that it has set", lists: "schedule of its own", steps: []act{
 			{say: `use ScheduleWakeup {"delaySeconds":3000,"reason":"later","prompt":"say looped"}`, hears: "tool result"}}},
 	}

@@ -60,7 +60,7 @@ var notWalked = map[string][][2]string{
 		{"WebFetch, WebSearch, MCP servers on the web", "they need a network; their denial is walked through"},
 		{"teammates, remote control, IDE, Chrome, voice, plugins", "they need an account or another program; without one, only their flags and commands are walked through"},
 		{"/login, /logout, /feedback", "they need an account"},
-		{"a wake-up that comes, a schedule that fires, //loop", "they take a minute and more"},
+		{"//loop, /loop in Claude Code", "it sets the schedules and wake-ups that are walked through"},
 		{"--prompt-suggestions", "it is for --print only (2.1.332), so no session starts; TestRealFailedStartSaysWhy has such a start"},
 		{"a URL form, a prompt of an MCP server", "the test's MCP server has no prompts, and the form is in TestRealP7_FormsForgeNoOptions"},
 		{"`claude --continue` in a window of the desk", "the conversation is chosen by time; TestRealAdopted has the rest"},
