@@ -37,7 +37,7 @@ func (q *queues) close(now time.Time, l *chatQueue) {
 	l.shut++
 	l.trying, l.shutUntil = false, now.Add(pause.Doubled(firstShut, maxShut, l.shut-1))
 	for j := range l.queue.all() {
-		if l.isOut(j) {
+		if l.isOut(j) && !j.flying {
 			l.queue.shutOut(j)
 		}
 	}

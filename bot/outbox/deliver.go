@@ -27,7 +27,8 @@ const (
 )
 
 // deliver makes one attempt, puts its consequences on disk, and then reports them to the queue. The
-// chat queue counts as flying all the time, so nothing overtakes the attempt. idle: the message
+// chat queue counts as flying all the time, so nothing overtakes the attempt, except for a file:
+// see queue.uploading. idle: the message
 // looks like this already, so no call is made.
 func (o *Outbox) deliver(calls context.Context, l *chatQueue, j *job, attempt job, idle bool) {
 	id, v := attempt.messageID, verdict{answer: taken}
@@ -99,7 +100,9 @@ func (o *Outbox) attempt(calls context.Context, l *chatQueue, j *job) (messageID
 	id, err := out.messageID, o.impossible(out)
 	called := err == nil
 	if called {
-		o.with(func(q *queues) { q.pay(time.Now(), l, j) })
+		if j.kind != upload { // it has paid
+			o.with(func(q *queues) { q.pay(time.Now(), l, j) })
+		}
 		id, err = o.call(calls, out)
 	}
 	if v = judge(err, j); v.answer == unknown {

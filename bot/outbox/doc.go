@@ -37,6 +37,9 @@
 // same text, and what the same session says after it, wait behind it. An answered call to the chat
 // ends such a wait, once for each message.
 //
+// The upload of a file may take minutes, so it holds up only other files of its chat and what its session
+// says after it; a reply passes it as in the queue.
+//
 // What is for a closed topic goes to General. If General is closed too, all that is for it waits, in its
 // order, and holds up no other topic. It is tried again after half a minute, later after up to ten, and
 // when somebody allowed writes in the group, each message first in its own topic. A caller of Send that

@@ -180,7 +180,7 @@ func (o *Outbox) begin(calls context.Context) (work func(), wait time.Duration) 
 		to := q.beginSide(now, t.lane, t.side)
 		return func() { o.deliverSide(calls, t.lane, t.side, to) }, 0
 	default:
-		idle := q.begin(t.lane, t.job)
+		idle := q.begin(now, t.lane, t.job)
 		attempt := *t.job
 		return func() { o.deliver(calls, t.lane, t.job, attempt, idle) }, 0
 	}
@@ -226,7 +226,7 @@ func GoingOf(o *Outbox) (g Stats) {
 		for _, l := range q.order {
 			g.Waiting += l.queue.count
 			g.Wait = max(g.Wait, l.until.Sub(now))
-			g.Failing = g.Failing || l.failures > 0 && l.queue.count > 0 || l.queue.parked.Len() > 0
+			g.Failing = g.Failing || l.failures > 0 && l.queue.count > 0 || l.queue.hasUnsure()
 		}
 	})
 	return g

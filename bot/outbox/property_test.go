@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -16,7 +17,7 @@ import (
 
 // step is one thing a random program does with an outbox.
 type step struct {
-	what  int // 0 send, 1 post, 2 edit, 3 time passes, 4 react, 5 type, 6 send of a session with little time, 7 post of it
+	what  int // 0 send, 1 post, 2 edit, 3 time passes, 4 react, 5 type, 6 send of a session with little time, 7 post of it, 8 file of it
 	chat  int64
 	rank  Rank
 	after time.Duration
@@ -33,7 +34,10 @@ func steps(last int, chats ...int64) *rapid.Generator[[]step] {
 }
 
 // callTakes is how long the Bot API takes to answer in these tests.
-const callTakes = 50 * time.Millisecond
+const (
+	callTakes = 50 * time.Millisecond
+	fileTakes = time.Minute // in addition
+)
 
 // asked is a message that must arrive, and the time of its call.
 type asked struct {
@@ -46,6 +50,7 @@ type asked struct {
 // played holds the calls of a random program.
 type played struct {
 	asked   []asked
+	said    []asked // by the session
 	edited  map[int64]string
 	waiting []<-chan result
 }
@@ -79,8 +84,21 @@ func play(t *testing.T, b *bench, steps []step) (p played, err error) {
 			ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 			defer cancel()
 			p.waiting = append(p.waiting, b.sendLater(ctx, of(session, s.chat, Talk, text)))
+			p.said = append(p.said, asked{chat: s.chat, text: text})
 		case 7:
 			err = b.Post(t.Context(), of(session, s.chat, Talk, text))
+			p.said = append(p.said, asked{chat: s.chat, text: text})
+		case 8:
+			f := File{To: to(s.chat), Name: text, Body: strings.NewReader("x"), Size: 1, Rank: Later, Session: session}
+			name := text + ": x ()"
+			p.said = append(p.said, asked{chat: s.chat, text: name})
+			out := make(chan result, 1)
+			go func() {
+				id, err := b.SendFile(t.Context(), f)
+				out <- result{id, err}
+			}()
+			synctest.Wait()
+			p.waiting = append(p.waiting, out)
 		}
 		if err != nil && !isRefusal(err) {
 			return p, err
@@ -194,6 +212,9 @@ func holdsKept(b *bench, failures []error) string {
 			wait = judge(failures[i], &job{}).wait
 		}
 		reported := c.at + callTakes
+		if c.method == "file" {
+			reported += fileTakes
+		}
 		for _, later := range calls {
 			if wait > 0 && later.chat == c.chat && later.at > reported && later.at < reported+wait {
 				return fmt.Sprintf("chat %d was to wait %s from %s, and was called at %s", c.chat, wait, reported, later.at)
@@ -210,12 +231,15 @@ func TestP5_OutboxPropertiesUnderAnyAnswer(t *testing.T) {
 	verdicts := []error{nil, nil, errServer, errBroken, tooMany(3), tooMany(40), errEntities, errForbidden, errMute, errNoTopic,
 		&tgbot.MigrateError{MigrateToChatID: -700}}
 	rapid.Check(t, func(r *rapid.T) {
-		steps := steps(7, 5, -7).Draw(r, "steps")
+		steps := steps(8, 5, -7).Draw(r, "steps")
 		answers := rapid.SliceOfN(rapid.SampledFrom(verdicts), 0, 40).Draw(r, "answers")
 		var fault string
 		synctest.Test(t, func(t *testing.T) {
 			b := newBench(t, t.TempDir(), func(_ context.Context, n int, c call) error {
 				<-time.After(callTakes)
+				if c.method == "file" {
+					<-time.After(fileTakes)
+				}
 				if n > len(answers) {
 					return nil
 				}
@@ -251,16 +275,23 @@ func isRefusal(err error) bool {
 func keptOrder(b *bench, p played, answers []error) string {
 	last, passed := map[string]int{}, map[string]bool{}
 	for i, c := range b.seen("", false)[:min(len(answers), len(b.seen("", false)))] {
-		if c.method == "send" && judge(answers[i], &job{}).answer == lost {
+		if judge(answers[i], &job{}).answer == lost {
 			passed[c.text] = true // others may pass it
 		}
 	}
-	for _, c := range b.seen("send", true) {
+	spoken := map[int64]int{}
+	for _, c := range b.seen("", true) {
 		if passed[c.text] {
 			continue
 		}
-		i := slices.IndexFunc(p.asked, func(a asked) bool { return a.text == c.text })
-		if i < 0 { // it is of a session
+		if i := slices.IndexFunc(p.said, func(a asked) bool { return a.text == c.text }); i >= 0 {
+			if before, ok := spoken[p.said[i].chat]; ok && before >= i {
+				return fmt.Sprintf("the session's %s came after %s", c.text, p.said[before].text)
+			}
+			spoken[p.said[i].chat] = i
+		}
+		i := slices.IndexFunc(p.asked, func(a asked) bool { return c.method == "send" && a.text == c.text })
+		if i < 0 {
 			continue
 		}
 		where := fmt.Sprint("chat ", p.asked[i].chat, " rank ", p.asked[i].rank)
@@ -283,7 +314,7 @@ func allHeard(t *testing.T, b *bench, p played) string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for _, l := range b.queues.order {
-		if l.queue.count+len(l.sideCalls) > 0 || l.flying || l.sideBusy {
+		if l.queue.count+len(l.sideCalls) > 0 || l.flying || l.queue.uploading || l.sideBusy {
 			return fmt.Sprintf("chat %d is not done: %d jobs, %d asides", l.chat, l.queue.count, len(l.sideCalls))
 		}
 	}

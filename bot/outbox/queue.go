@@ -14,8 +14,11 @@ type queue struct {
 	ranks    [Card - Question + 1]list.List
 	sessions map[line]*list.List // the new messages of each session that keep their order
 	parked   list.List           // jobs that are perhaps in the chat and wait for their next try, what follows them, and what waits for a closed General
-	count    int
-	added    uint64 // jobs so far
+	// uploading: a file is under way, which may take minutes. All files are parked then, and what may
+	// not pass them; everything else goes.
+	uploading bool
+	count     int
+	added     uint64 // jobs so far
 }
 
 // line is a sequence that keeps its order in a queue: the files and notices of a session, or its
@@ -85,13 +88,43 @@ func (j *job) follows(waiting *job) bool {
 	return j.rank >= Answer && waiting.isAnswer() || j.rank == Later && waiting.rank == Later
 }
 
+// mayPass reports whether a job may go before an earlier message of a session. One that a person
+// waits for passes files and notices.
+func (j *job) mayPass(earlier *job) bool {
+	switch {
+	case !j.keepsOrder() || !earlier.keepsOrder() || j.session != earlier.session || j.added <= earlier.added:
+		return true
+	}
+	return earlier.rank == Later && j.rank <= Answer
+}
+
 func (q *queue) isBehindParked(j *job) bool {
+	if q.waitsForUpload(j) {
+		return true
+	}
 	for e := q.parked.Front(); e != nil; e = e.Next() {
-		if w := e.Value.(*job); w.losses > 0 && j.follows(w) {
+		w := e.Value.(*job)
+		if w.losses > 0 && j.follows(w) || q.waitsForUpload(w) && !j.mayPass(w) {
 			return true
 		}
 	}
 	return false
+}
+
+// waitsForUpload reports whether a job is the file that is under way, or a file that waits for it.
+func (q *queue) waitsForUpload(j *job) bool { return q.uploading && j.kind == upload }
+
+// beginUpload parks all files, and then what may not pass them.
+func (q *queue) beginUpload() {
+	q.uploading = true
+	for range 2 {
+		for j := range q.all() {
+			if !j.parked && q.isBehindParked(j) {
+				q.unlink(j)
+				j.parked, j.byRank = true, insert(&q.parked, j)
+			}
+		}
+	}
 }
 
 // park takes a job whose answer was lost out of its rank until its next try, and what follows it.
@@ -107,7 +140,7 @@ func (q *queue) park(j *job) {
 // unpark puts back what need not wait any more: the jobs whose next try is due, and what is behind
 // none that still waits. A job may also have been dropped while others waited behind it.
 func (q *queue) unpark(now time.Time) {
-	q.putBack(func(j *job) bool { return j.losses > 0 && !j.shut && !j.again.After(now) })
+	q.putBack(func(j *job) bool { return j.waitsForTry() && !q.waitsForUpload(j) && !j.again.After(now) })
 	q.putBack(func(j *job) bool { return j.losses == 0 && !j.shut && !q.isBehindParked(j) })
 }
 
@@ -122,11 +155,24 @@ func (q *queue) putBack(which func(j *job) bool) {
 	}
 }
 
+// waitsForTry reports whether a job that is parked waits because its answer was lost.
+func (j *job) waitsForTry() bool { return j.losses > 0 && !j.shut && !j.flying }
+
+// hasUnsure reports whether a job waits because its answer was lost, or for a closed General.
+func (q *queue) hasUnsure() bool {
+	for e := q.parked.Front(); e != nil; e = e.Next() {
+		if j := e.Value.(*job); j.waitsForTry() || j.shut {
+			return true
+		}
+	}
+	return false
+}
+
 // untilUnparked is how long until the next try of a job that waits because its answer was lost.
 func (q *queue) untilUnparked(now time.Time) time.Duration {
 	wait := never
 	for e := q.parked.Front(); e != nil; e = e.Next() {
-		if j := e.Value.(*job); j.losses > 0 && !j.shut {
+		if j := e.Value.(*job); j.waitsForTry() && !q.waitsForUpload(j) {
 			wait = min(wait, max(j.again.Sub(now), 0))
 		}
 	}
@@ -136,7 +182,7 @@ func (q *queue) untilUnparked(now time.Time) time.Duration {
 // hurry ends, once for each job, the wait for its next try, because the chat can be reached.
 func (q *queue) hurry(now time.Time) {
 	for e := q.parked.Front(); e != nil; e = e.Next() {
-		if j := e.Value.(*job); j.losses > 0 && !j.hurried {
+		if j := e.Value.(*job); j.losses > 0 && !j.flying && !j.hurried {
 			j.hurried, j.again = true, now
 		}
 	}

@@ -114,12 +114,15 @@ func (q *queues) drop(j *job) {
 
 // begin books the cost of a job, which pay takes when a call is made. idle: the job is an edit that
 // changes nothing, and makes no call.
-func (q *queues) begin(l *chatQueue, j *job) (idle bool) {
+func (q *queues) begin(now time.Time, l *chatQueue, j *job) (idle bool) {
 	looks := q.known.facts[j.ref()].looks
 	idle = j.kind == edit && !j.unsure && looks == digestsOf(j.message)
 	// The same picture need not be sent again.
 	j.buttonsOnly = j.kind == edit && j.message.Picture != nil && looks.text == digestsOf(j.message).text
-	if !idle {
+	switch {
+	case j.kind == upload: // nothing comes before its call
+		q.pay(now, l, j)
+	case !idle:
 		l.booked = true
 		q.booked++
 	}
@@ -128,12 +131,15 @@ func (q *queues) begin(l *chatQueue, j *job) (idle bool) {
 	}
 	q.turns++
 	q.flying++
-	l.served, l.flying, j.flying = q.turns, true, true
+	l.served, j.flying = q.turns, true
+	if l.flying = j.kind != upload; !l.flying {
+		l.queue.beginUpload()
+	}
 	return idle
 }
 
 // pay takes the cost of a job from the budgets, immediately before its call. The tokens are there:
-// the job has booked one of all chats, and no other job of its chat is under way.
+// the job has booked one of all chats, and no other job of its chat is under way that has not paid.
 func (q *queues) pay(now time.Time, l *chatQueue, j *job) {
 	q.release(l)
 	q.all.AllowN(now, 1)
@@ -161,8 +167,13 @@ func (q *queues) release(l *chatQueue) {
 // before.
 func (q *queues) settle(now time.Time, l *chatQueue, j *job, attempt job, id int, v verdict, backoff func(failures int) time.Time) (gone bool) {
 	q.flying--
-	q.release(l)
-	l.flying, j.flying = false, false
+	j.flying = false
+	if j.kind == upload {
+		l.queue.uploading = false
+	} else {
+		q.release(l)
+		l.flying = false
+	}
 	j.message, j.plain = attempt.message, attempt.plain // a post has its message only since this attempt
 	if l.shut > 0 && j.isInGeneral() && v.isAnswer() && v.answer != generalShut && v.answer != paused && v.answer != denied {
 		q.reopen(now, l)
@@ -173,7 +184,7 @@ func (q *queues) settle(now time.Time, l *chatQueue, j *job, attempt job, id int
 		gone = v.strayed && q.loseTopic(l, j.to, topicGone)
 		q.finish(l, j, id, v)
 		return gone
-	case blocked: // the job under way ends like all that waits there; a post stays
+	case blocked: // the job ends like all that waits there; a post stays
 		if j.kind != post {
 			q.drop(j)
 			j.finish(result{err: j.doubt(&Refused{v.err})}) // an earlier call of it may have broken
@@ -410,7 +421,7 @@ type job struct {
 	yielded   time.Duration        // of its chat when it was queued
 	byRank    *list.Element        // its place in the queue; nil: it is in none
 	bySession *list.Element        // its place among the messages of its session; nil: it has none
-	parked    bool                 // it is not in its rank, because it, or what it follows, waits for its next try
+	parked    bool                 // it is not in its rank, because it, or what it follows, waits for its next try or is a file
 	shut      bool                 // parked, because General is closed
 	first     string               // post: the file of the first part of its text; empty: it has one part
 	added     uint64               // the number of the job in its queue

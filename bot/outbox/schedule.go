@@ -60,7 +60,7 @@ type chatQueue struct {
 	chat      int64
 	queue     queue           // of jobs; with the ranks it decides the order
 	sideCalls []*sideCall     // reactions, typing, answers to taps: best effort, outside the queue
-	flying    bool            // one job of the queue is under way
+	flying    bool            // one job of the queue is under way, other than a file
 	sideBusy  bool            // a side call is under way
 	suspended bool            // the chat accepts nothing
 	shut      int             // the tries in a row that found General closed; 0: it is open, or nobody knows

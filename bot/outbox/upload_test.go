@@ -15,6 +15,7 @@ import (
 	"time"
 
 	tgbot "github.com/go-telegram/bot"
+	"github.com/google/uuid"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -46,6 +47,7 @@ func TestP5_FileIsSentUntilAccepted(t *testing.T) {
 	})
 }
 
+// A file keeps its place in what its session says.
 func TestFileKeepsItsOrder(t *testing.T) {
 	reply := func(_ context.Context, n int, _ call) error {
 		if n == 1 {
@@ -54,14 +56,17 @@ func TestFileKeepsItsOrder(t *testing.T) {
 		return nil
 	}
 	inBubble(t, reply, func(t *testing.T, b *bench) {
-		first := b.sendLater(t.Context(), say(5, "1"))
+		session := uuid.New()
+		first := b.sendLater(t.Context(), of(session, 5, Now, "1"))
 		second := make(chan error, 1)
 		go func() {
-			_, err := b.SendFile(t.Context(), file(5, "2"))
+			f := file(5, "2")
+			f.Session = session
+			_, err := b.SendFile(t.Context(), f)
 			second <- err
 		}()
 		b.idle(time.Second)
-		third := b.sendLater(t.Context(), say(5, "3"))
+		third := b.sendLater(t.Context(), of(session, 5, Now, "3"))
 		require.NoError(t, (<-first).err)
 		require.NoError(t, <-second)
 		require.NoError(t, (<-third).err)
@@ -234,4 +239,46 @@ func TestPhotos(t *testing.T) {
 			})
 		})
 	}
+}
+
+// A file that takes minutes holds up what its session says after it, and other files, but nothing else
+// of its chat.
+func TestP4_OnlyItsSessionWaitsForAnUpload(t *testing.T) {
+	slow := func(_ context.Context, _ int, c call) error {
+		if c.method == "file" {
+			time.Sleep(4 * time.Minute)
+		}
+		return nil
+	}
+	inBubble(t, slow, func(t *testing.T, b *bench) {
+		first, second := uuid.New(), uuid.New()
+		upload := func(session uuid.UUID, body string) <-chan error {
+			f, done := file(5, body), make(chan error, 1)
+			f.Session, f.Rank = session, Later
+			go func() {
+				_, err := b.SendFile(t.Context(), f)
+				done <- err
+			}()
+			b.idle(time.Second)
+			return done
+		}
+		one := upload(first, "1")
+		require.NoError(t, b.Post(t.Context(), of(first, 5, Talk, "of the first session")))
+		two := upload(second, "2")
+		require.NoError(t, b.Post(t.Context(), of(second, 5, Talk, "of the second session")))
+		require.NoError(t, b.Post(t.Context(), of(first, 5, Now, "a reply")))
+		require.NoError(t, b.Post(t.Context(), of(uuid.New(), 5, Talk, "of a third session")))
+		require.NoError(t, b.Edit(t.Context(), to(5), 1_000_000, ranked("a card", Card)))
+		b.idle(time.Minute)
+		assert.Equal(t, []string{"a reply", "of a third session", "a card"}, texts(b.seen("", true)))
+		assert.Len(t, b.seen("file", false), 1, "one file at a time")
+		assert.False(t, GoingOf(b.Outbox).Failing)
+		require.NoError(t, <-one)
+		b.idle(time.Minute)
+		assert.Contains(t, texts(b.seen("", true)), "of the first session")
+		assert.NotContains(t, texts(b.seen("", true)), "of the second session")
+		require.NoError(t, <-two)
+		b.idle(time.Minute)
+		assert.Equal(t, []string{"a.txt: 2 ()", "of the second session"}, texts(b.seen("", true))[5:])
+	})
 }
