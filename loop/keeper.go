@@ -11,6 +11,7 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	"github.com/google/uuid"
@@ -271,7 +272,8 @@ func (k *Keeper) decide(ctx context.Context, h *held) (act, error) {
 		}
 	}
 	if known && l.State.Moves() && l.Step != port.LoopTurn {
-		if _, err := os.Stat(r.Dir + "/"); sysfault.IsNoFolder(err) || isReplaced(r.Dir, l.Tree) { // only a folder has such a path
+		now, err := os.Stat(r.Dir + "/") // only a folder has such a path
+		if sysfault.IsNoFolder(err) || isReplaced(r.Dir, l.Tree) || err == nil && l.isOther(now) {
 			s.Missing = r.Dir
 		}
 		s.Tree = k.movedInto(*l, r.Folder())
@@ -311,6 +313,21 @@ func (h *held) atStart(s seen, now time.Time) act {
 func isReplaced(dir, tree string) bool {
 	real, err := filepath.EvalSymlinks(dir)
 	return err == nil && tree != "" && folders.IsBelow(dir, tree) && !folders.IsBelow(real, tree)
+}
+
+// isOther reports whether another folder has taken the place of the session's; at the first look it takes its numbers. A restart may
+// give a file system another device number, so a folder of another device counts as the same one.
+func (l *Loop) isOther(now os.FileInfo) bool {
+	s, ok := now.Sys().(*syscall.Stat_t)
+	if !ok {
+		return false
+	}
+	device := uint64(s.Dev) //nolint:unconvert // it has another type on macOS
+	if l.Inode != 0 && l.Device == device {
+		return l.Inode != s.Ino
+	}
+	l.Device, l.Inode = device, s.Ino
+	return false
 }
 
 // checkFolder returns the folder in which the check of a loop runs: that of the session's start, or, if the agent now works in another

@@ -40,6 +40,10 @@ type Loop struct {
 	Worked bool `json:"worked,omitempty"`
 	// Tree is the top folder of the work tree, or the session's folder outside of repositories.
 	Tree string `json:"tree,omitempty"`
+	// Device and Inode are the numbers of the session's folder, taken at the first look at it, and again
+	// after a person's /resume: another folder in its place pauses the loop.
+	Device uint64 `json:"device,omitempty"`
+	Inode  uint64 `json:"inode,omitempty"`
 	// Esc is the bound for which Esc was pressed, or was about to be.
 	Esc port.LoopReason `json:"esc,omitempty"`
 	// Counted is what the session had used when Used was counted last.

@@ -274,6 +274,7 @@ func (k *Keeper) goOn(l *Loop, by int64) {
 	l.By = by
 	l.State, l.Reason, l.Detail, l.Reported, l.Begun = port.LoopRunning, "", "", port.LoopRunning, 0
 	l.Resumed, l.Ran, l.Worked, l.Before = l.Step == port.LoopTurn, false, false, nil
+	l.Device, l.Inode = 0, 0 // the person wants the folder that is there now
 	if l.Step == port.LoopCheck {
 		l.Typed = nil
 	}

@@ -50,6 +50,35 @@ func TestMissingFolderIsNamed(t *testing.T) {
 	}
 }
 
+// TestOtherFolderInItsPlacePauses until a person says that it is the right one.
+func TestOtherFolderInItsPlacePauses(t *testing.T) {
+	w := newWorld(t)
+	w.engine.record.Dir = t.TempDir()
+	l := w.begin(`mv "$PWD" "$PWD.$$" && mkdir "$PWD"; false`, port.LoopBounds{Turns: 2})
+	w.run()
+	now := w.only()
+	assert.Equal(t, []any{port.LoopPaused, port.WhyNoFolder, w.engine.record.Dir}, []any{now.State, now.Reason, now.Detail})
+	assert.Len(t, w.engine.kept, 1)
+	_, err := w.Resume(t.Context(), l.ID, 0)
+	require.NoError(t, err)
+	w.run()
+	assert.Len(t, w.engine.kept, 2)
+}
+
+// TestFolderOfAnotherDeviceIsTheSame: a restart mounts the file system again, and its number changes.
+func TestFolderOfAnotherDeviceIsTheSame(t *testing.T) {
+	info, err := os.Stat(t.TempDir())
+	require.NoError(t, err)
+	var l Loop
+	assert.False(t, l.isOther(info), "the first look")
+	was := l
+	l.Device, l.Inode = l.Device+1, l.Inode+1
+	assert.False(t, l.isOther(info))
+	assert.Equal(t, was, l)
+	l.Inode++
+	assert.True(t, l.isOther(info))
+}
+
 // TestMissingFolderBeforeCheckIsNamed: the agent has removed it.
 func TestMissingFolderBeforeCheckIsNamed(t *testing.T) {
 	w := newWorld(t)
