@@ -260,6 +260,9 @@ func (b *Budget) show(ctx context.Context, r port.Session, a account) error {
 			look.Text, look.Options = w.Text(i18n.BudgetUnpriced, said), nil
 		}
 	}
+	if look.Options == nil {
+		look.Rank = outbox.Talk
+	}
 	return b.cards.Show(ctx, key, look, n)
 }
 

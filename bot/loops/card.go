@@ -162,6 +162,9 @@ func (l *Loops) reportIn(ctx context.Context, to place, r port.Session, of port.
 	w := words{l.Chat.In(to)}
 	look := card.Content{To: to, Session: r.ID, Text: w.report(r, of), Options: w.options(of), Means: of.ID.String(),
 		Sounds: sounds(of) && l.Chat.Sounds(chat.LoopWaits, r)}
+	if !of.State.Live() { // it waits for nobody
+		look.Rank = outbox.Talk
+	}
 	if c, open := l.cards.Get(of.ID.String()); open && c.Content.To == look.To {
 		look.ReplyTo = c.Message
 	}

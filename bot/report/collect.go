@@ -222,6 +222,7 @@ func (p *Reports) content(one *report) (content card.Content, shown offered) {
 	if row := options(words, shown); len(row) > 0 {
 		content.Options, content.Hint = [][]card.Option{row}, rest
 	} else {
+		content.Rank = outbox.Talk
 		lines = append(lines, rest)
 	}
 	if content.Text = chat.Paragraphs(chat.Lines(lines...), p.interruptions(words, one)); !content.Text.Blank() {

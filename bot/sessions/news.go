@@ -9,6 +9,7 @@ import (
 
 	"ccbot/bot/card"
 	"ccbot/bot/chat"
+	"ccbot/bot/outbox"
 	"ccbot/bot/render"
 	"ccbot/i18n"
 	"ccbot/internal/address"
@@ -45,7 +46,7 @@ func (s *Sessions) onNews(ctx context.Context, r port.Session, n news.News) erro
 			p := s.chat.In(to)
 			text := p.Text(i18n.SparedScheduled, i18n.Args{"Name": r.Name, "Age": p.Age(n.Quiet), "What": p.Say(i18n.ListSchedules, i18n.Args{"Count": n.Schedules})})
 			anyway := chat.Rows(1, card.Option{Text: p.Say(i18n.ButtonArchiveAnyway), Value: chat.OfLaunch(chat.AnywayLink, r), Session: r.ID})
-			errs = append(errs, s.chat.Post(ctx, card.Content{To: to, Session: r.ID, Text: text, Options: anyway, News: chat.NewsOf(r)}))
+			errs = append(errs, s.chat.Post(ctx, card.Content{To: to, Session: r.ID, Text: text, Options: anyway, News: chat.NewsOf(r), Rank: outbox.Talk}))
 		}
 		return errors.Join(errs...)
 	case news.Stopped:
@@ -63,7 +64,11 @@ func (s *Sessions) onNews(ctx context.Context, r port.Session, n news.News) erro
 			if r.Resumable && n.Quiet == 0 {
 				links = p.Link(i18n.ButtonUndo, chat.UndoLink, r.ID, "")
 			}
-			errs = append(errs, s.chat.Post(ctx, card.Content{To: to, Session: r.ID, Text: ReceiptText(p, r, n, s.chat.Who(to, n.By), s.Kept(r)), Options: links, News: chat.NewsOf(r)}))
+			receipt := card.Content{To: to, Session: r.ID, Text: ReceiptText(p, r, n, s.chat.Who(to, n.By), s.Kept(r)), Options: links, News: chat.NewsOf(r)}
+			if n.Quiet != 0 { // nobody asked for it
+				receipt.Rank = outbox.Talk
+			}
+			errs = append(errs, s.chat.Post(ctx, receipt))
 		}
 		return errors.Join(errs...)
 	case news.Ended, news.Failed, news.Lost:
@@ -175,7 +180,7 @@ func (s *Sessions) reportEnd(ctx context.Context, r port.Session, reported news.
 	links := chat.Rows(2, append(slices.Concat(p.ResumeLink(r)...), continueLink(p, r)...)...)
 	text := p.ScreenText(r, p.Text(word, args), screen, foot)
 	crashed := word != i18n.Ended && word != i18n.EndedAsked && word != i18n.EndedBackground
-	return s.chat.Post(ctx, card.Content{To: r.Conversation, Session: r.ID, Text: text, Options: links,
+	return s.chat.Post(ctx, card.Content{To: r.Conversation, Session: r.ID, Text: text, Options: links, Rank: outbox.Talk,
 		Sounds: crashed && s.chat.Sounds(chat.Crashed, r), News: chat.NewsOf(r)})
 }
 
