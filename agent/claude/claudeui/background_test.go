@@ -88,3 +88,29 @@ func TestAgentsInTheBackgroundAreSeenInScreenReaderMode(t *testing.T) {
 		})
 	}
 }
+
+// TestCommandIsReadInScreenReaderMode: the list of commands takes the place of the head and of the agents (2.1.332).
+func TestCommandIsReadInScreenReaderMode(t *testing.T) {
+	const list = "\n/context                      Show what fills the context\n/doctor                       Health-check your setup: installation, unused\n" +
+		"                              extensions, slow hooks\n"
+	for _, tc := range []struct {
+		name, screen     string
+		draft            string
+		background, busy bool
+	}{
+		{"beside a subagent", "claude: Running Agent.\nWaiting for 1 background agent to finish" + list + "$\u00a0 /context", "/context", true, false},
+		{"nothing else", "claude: hello\nWorked for 1s · done 9:30 AM" + list + "$\u00a0 /con", "/con", false, false},
+		{"in a turn", "you: hello\nConsidering…\nTip: be kind" + list + "$\u00a0 /context", "/context", false, true},
+		{"no list", "claude: hello\n$\u00a0 /context", "", false, false},
+		{"another draft", "claude: hello" + list + "$\u00a0 context", "", false, false},
+		{"only the rest of a row", "claude: hello\n      extensions\n$\u00a0 /context", "", false, false},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			s := Read(tc.screen + "\n")
+			assert.True(t, s.Flat)
+			assert.Equal(t, tc.draft, s.Box.Text)
+			assert.Equal(t, tc.draft != "", s.Box.Present)
+			assert.Equal(t, []bool{tc.background, tc.busy}, []bool{s.Background, s.Busy})
+		})
+	}
+}

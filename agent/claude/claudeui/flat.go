@@ -31,6 +31,8 @@ var (
 	flatSpinner = lazyregexp.New(`^\p{Lu}[\p{L}-]*…(?: \(.*\))?$`)
 	flatWaiting = lazyregexp.New(`^Waiting for (.+) to finish$`)
 	flatRetry   = lazyregexp.New(`^(.+) · retrying in ((?:\d{1,3}[hms] ?)+) · attempt \d+/\d+`)
+	// flatListed matches the row of a command in the list.
+	flatListed = lazyregexp.New(`^/\S.* {2,}\S`)
 	// flatMode matches the row below the box that repeats the mode after it was switched.
 	flatMode = lazyregexp.New(`^\[(.+) on\]$`)
 )
@@ -64,7 +66,7 @@ func readFlat(lines []line, status []string) agent.Screen {
 		head--
 	}
 	if head < 0 {
-		return s
+		return readBelowCommands(s, lines, status)
 	}
 	named := flatHead.FindStringSubmatch(lines[head].String())
 	s.Exits = named[3] == flatExits
@@ -75,9 +77,27 @@ func readFlat(lines []line, status []string) agent.Screen {
 	s.Editor, s.Mode = named[1], modes[named[2]]
 	s.Box = readFlatBox(rows, named[2])
 	s.Box.Bash = named[3] == flatShell
-	offered := interruptible(hints)
-	above := aboveStatus(lines[:head], status)
-	last := lastFlat(above)
+	return readAboveFlat(s, aboveStatus(lines[:head], status), hints)
+}
+
+// readBelowCommands reads a box with the beginning of a command: the list of commands stands in the place of the head, and of the list of
+// agents (2.1.332). The mode is unknown then.
+func readBelowCommands(s agent.Screen, lines []line, status []string) agent.Screen {
+	box := len(lines) - 1
+	top := box
+	for top > 0 && (lines[top-1].indent() > 1 || flatListed.MatchString(lines[top-1].String())) {
+		top--
+	}
+	if row := lines[box].String(); top == box || lines[top].indent() > 0 || !strings.HasPrefix(row, string(flatSign)+"\u00a0 /") {
+		return s
+	}
+	s.Box = readFlatBox(lines[box:], "")
+	return readAboveFlat(s, aboveStatus(lines[:top], status), nil)
+}
+
+// readAboveFlat reads what the rows above the head, and the hints below it, say of the turn.
+func readAboveFlat(s agent.Screen, above, hints []line) agent.Screen {
+	offered, last := interruptible(hints), lastFlat(above)
 	// The head offers no key while the box has a text.
 	s.Busy = offered || !s.Box.Empty && flatSpinner.MatchString(last)
 	s.Agents = agentsBelow(hints)
