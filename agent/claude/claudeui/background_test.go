@@ -92,7 +92,7 @@ func TestAgentsInTheBackgroundAreSeenInScreenReaderMode(t *testing.T) {
 // TestCommandIsReadInScreenReaderMode: the list of commands takes the place of the head and of the agents (2.1.332).
 func TestCommandIsReadInScreenReaderMode(t *testing.T) {
 	const list = "\n/context                      Show what fills the context\n/doctor                       Health-check your setup: installation, unused\n" +
-		"                              extensions, slow hooks\n"
+		"                              extensions, slow hooks\n\n\n"
 	for _, tc := range []struct {
 		name, screen     string
 		draft            string

@@ -85,10 +85,14 @@ func readFlat(lines []line, status []string) agent.Screen {
 func readBelowCommands(s agent.Screen, lines []line, status []string) agent.Screen {
 	box := len(lines) - 1
 	top := box
-	for top > 0 && (lines[top-1].indent() > 1 || flatListed.MatchString(lines[top-1].String())) {
-		top--
+	for i, l := range slices.Backward(lines[:box]) {
+		if listed := flatListed.MatchString(l.String()); listed {
+			top = i
+		} else if l.indent() == 0 {
+			break
+		} // else it is the rest of a row, or a blank one: the list keeps the height that it had
 	}
-	if row := lines[box].String(); top == box || lines[top].indent() > 0 || !strings.HasPrefix(row, string(flatSign)+"\u00a0 /") {
+	if top == box || !strings.HasPrefix(lines[box].String(), string(flatSign)+"\u00a0 /") {
 		return s
 	}
 	s.Box = readFlatBox(lines[box:], "")
