@@ -97,17 +97,11 @@ func (p pane) run(parent context.Context) (code int, err error) {
 const socketName = "s"
 
 // socketFolder makes the folder of a server's socket: in ccbot's folder, because cleaners empty the
-// temporary ones while the server runs, and then nobody reaches it. If its path is too long for a
-// socket it is in the user's runtime folder, and only without a private one a temporary one. It removes what killed panes have left.
+// temporary ones while the server runs, and then nobody reaches it. Only if its path is too long for
+// a socket it is a temporary one. It removes what killed panes have left.
 func socketFolder(home string) (string, error) {
 	all := filepath.Join(home, "codex")
 	if home == "" || len(filepath.Join(all, "1234567890", socketName)) >= len(syscall.RawSockaddrUnix{}.Path) {
-		runtime := os.Getenv("XDG_RUNTIME_DIR")
-		if info, err := os.Stat(runtime); err == nil && info.Mode().Perm() == 0o700 {
-			if dir, err := os.MkdirTemp(runtime, "ccbot-codex-"); err == nil {
-				return dir, nil
-			}
-		}
 		return os.MkdirTemp("", "ccbot-codex-") // of mode 0700
 	}
 	if err := os.MkdirAll(all, 0o700); err != nil {
