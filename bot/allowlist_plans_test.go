@@ -153,7 +153,6 @@ func TestP9_TextsOfPeopleWhoLeftAreKept(t *testing.T) {
 			chattest.Runs(t, func(t *testing.T, w *chattest.World) {
 				w.HoldFor = time.Hour
 				w.Restart(t)
-				require.NoError(t, w.Review(t.Context(), 0))
 				r := bobs(t, w, tt.at)
 				says := func(text string) inbox.Entry {
 					bobSays(t, w, tt.in, text)
@@ -178,6 +177,9 @@ func TestP9_TextsOfPeopleWhoLeftAreKept(t *testing.T) {
 				assert.Equal(t, inbox.Barred, w.EntryState(e.Key))
 				assert.Contains(t, w.Shows(t, card).Text.Text, "1 text for api is kept and not sent")
 				assert.Contains(t, w.Shows(t, card).Text.Text, "fix it")
+				w.Restart(t)
+				require.NoError(t, w.Review(t.Context(), 0))
+
 				everybody(t, w)
 				assert.Equal(t, inbox.Held, w.EntryState(e.Key))
 				assert.Empty(t, chattest.Words(w.Shows(t, card)))
@@ -207,52 +209,7 @@ func TestP9_TextsOfPeopleWhoLeftAreKept(t *testing.T) {
 	}
 }
 
-// TestP9_PlanOfPersonWhoLeftIsAskedAbout: the prompt that continues a session after its limit waits for
-// somebody who takes it over. Who is back after its time hears that nothing was sent.
-func TestP9_PlanOfPersonWhoLeftIsAskedAbout(t *testing.T) {
-	for _, tt := range []struct {
-		name  string
-		then  func(t *testing.T, w *limited, card int)
-		sends bool
-		says  string
-	}{
-		{"another person takes it over", func(t *testing.T, w *limited, card int) {
-			w.Press(t, chattest.Bob, card, "Run it as mine")
-			now, _ := w.Records.Get(w.r.ID)
-			assert.Equal(t, atBob, now.Conversation, "somebody sees the answer")
-		}, true, "api gets this message."},
-		{"another person removes it", func(t *testing.T, w *limited, card int) { w.Press(t, chattest.Bob, card, "Remove") },
-			false, "Discarded. The message will not be sent."},
-		{"the person is back", func(t *testing.T, w *limited, _ int) { everybody(t, w.World) }, false, ""},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			atALimit(t, func(t *testing.T, w *limited) {
-				require.NoError(t, w.Chats.Set(chattest.Bob, func(s *conversation.Settings) { s.Language = "en" }))
-				w.taps(w.word())
-				before := w.Telegram.LastID()
-				admits(t, w.World, nil, chattest.Bob)
-				w.Later(12 * time.Minute)
-				assert.Empty(t, w.queued())
-				asked := sentTo(w.World, before, chattest.Bob)
-				asked = slices.DeleteFunc(asked, func(m outbox.Message) bool { return !strings.Contains(m.Text.Text, goesOn) })
-				require.Len(t, asked, 1, "once")
-				assert.Equal(t, []string{"Run it as mine", "Remove"}, chattest.Words(asked[0]))
-				id := w.IDOf(chattest.Data(asked[0])[0])
-				tt.then(t, w, id)
-				w.Later(2 * time.Minute)
-				assert.Equal(t, tt.sends, len(w.queued()) == 1)
-				assert.Empty(t, chattest.Words(w.Shows(t, id)))
-				assert.Contains(t, w.Shows(t, id).Text.Text, tt.says)
-				everybody(t, w.World)
-				w.Later(2 * time.Minute)
-				assert.Equal(t, tt.sends, len(w.queued()) == 1)
-			})
-		})
-	}
-}
-
-// TestHiddenSessionsAreNamedOnce to the people who are left, who may open them, also if the list got
-// shorter while ccbot was away.
+// TestHiddenSessionsAreNamedOnce to the people who are left, who may open them.
 func TestHiddenSessionsAreNamedOnce(t *testing.T) {
 	for _, restarted := range []bool{false, true} {
 		chattest.RunsAs(t, fmt.Sprintf("restarted %t", restarted), func(t *testing.T, w *chattest.World) {

@@ -338,7 +338,6 @@ func TestP8_OptionsSurviveRestart(t *testing.T) {
 	_, err := w.Inbox.Add(inbox.Entry{Key: talk.PromptKey(uuid.New()), State: inbox.Held, Session: looped.ID, By: chattest.Eve, Text: "x"})
 	require.NoError(t, err)
 	require.NoError(t, w.TellPlanners(t.Context()))
-	w.NewButton(t, "limit-barred")
 	w.MustHear(t, "/rename") // another current session has ended the question before
 	w.Install(append(w.Features(), shelf(nil)))
 	require.NoError(t, w.Pages.Open(t.Context(), chat.Incoming{Message: conversation.Message{To: chattest.AtAlice}}, "shelf"))

@@ -46,7 +46,6 @@ var whoMayTap = map[string]string{
 	"dialog":          anyone,
 	"group-shut":      anyone,
 	"limit":           anyone,
-	"limit-barred":    anyone,
 	"limit-warning":   anyone,
 	"link":            anyone,
 	"loop":            anyone,

@@ -56,7 +56,6 @@ type Continuing struct {
 	queue   offer.Queue
 	work    func(ctx context.Context, id uuid.UUID) (port.Work, error)
 	cards   chat.Cards[plan]
-	barred  chat.Cards[string] // the payload is the key of the plan's card
 	wake    chan struct{}
 	planned func() // is called after a prompt was planned, or is no longer
 	texts   func(ctx context.Context) (again time.Duration)
@@ -73,7 +72,6 @@ type plan struct {
 	Prompt  string    `json:"prompt,omitempty"`  // key of the prompt in the inbox; empty if no prompt is planned
 	Text    string    `json:"text,omitempty"`    // of the prompt, as the card shows it
 	By      int64     `json:"by,omitempty"`      // the person who planned it; 0: the chat's setting
-	Barred  bool      `json:"barred,omitempty"`  // it fell due while its person was not allowed: another may take it over
 	Refused bool      `json:"refused,omitempty"` // nothing is sent: the card shows why, and the prompt must leave the inbox
 }
 
@@ -94,13 +92,12 @@ func (p plan) name() string { return fmt.Sprintf("%s-%d", p.Session, p.Until.Uni
 // during a limit, after the planned prompt, and returns when it has to be called again.
 func New(c *chat.Chat, e Entries, q offer.Queue, work func(ctx context.Context, id uuid.UUID) (port.Work, error), text string, planned func(),
 	texts func(ctx context.Context) (again time.Duration)) *Continuing {
-	return &Continuing{planned: planned, texts: texts, chat: c, entries: e, queue: q, work: work, text: text, cards: chat.NewCards[plan](c, continuingKind).Asking(),
-		barred: chat.NewCards[string](c, barredKind), wake: make(chan struct{}, 1)}
+	return &Continuing{planned: planned, texts: texts, chat: c, entries: e, queue: q, work: work, text: text, cards: chat.NewCards[plan](c, continuingKind).Asking(), wake: make(chan struct{}, 1)}
 }
 
 // Feature describes the feature to the dispatcher.
 func (l *Continuing) Feature() chat.Feature {
-	return chat.Feature{Name: "limit", Cards: map[string]chat.OnTap{continuingKind: l.cards.OnTap(l.tap), barredKind: l.barred.OnTap(l.tapBarred)}, OnItem: l.item, OnNews: l.news, Run: l.run}
+	return chat.Feature{Name: "limit", Cards: map[string]chat.OnTap{continuingKind: l.cards.OnTap(l.tap)}, OnItem: l.item, OnNews: l.news, Run: l.run}
 }
 
 // Changed has the texts looked at that limits hold.
@@ -120,7 +117,7 @@ func (l *Continuing) news(_ context.Context, _ port.Session, n news.News) error 
 // Planned reports whether a prompt is planned for a session, which therefore is not idle.
 func (l *Continuing) Planned(session uuid.UUID) bool {
 	return slices.ContainsFunc(l.cards.List(), func(c card.Card[plan]) bool {
-		return c.Payload.Session == session && c.Payload.planned() && !c.Payload.Barred
+		return c.Payload.Session == session && c.Payload.planned()
 	})
 }
 
@@ -192,10 +189,6 @@ func (l *Continuing) run(ctx context.Context) error {
 					wait = min(wait, faultInterval)
 				}
 			}
-		}
-		if err := l.closeBarred(ctx); err != nil {
-			l.chat.Log.Warn("limit_not_offered", logkey.Error, err)
-			wait = min(wait, nap)
 		}
 		pause.Until(ctx, min(wait, l.texts(ctx)), l.wake)
 	}
@@ -284,10 +277,6 @@ func (l *Continuing) carryOut(ctx context.Context, key string) error {
 		r, _ := l.chat.Book.Records.Get(p.Session)
 		w := l.chat.In(c.Content.To)
 		why, err := l.send(ctx, w, r, p)
-		if errors.Is(err, errBarred) {
-			p.Barred = true
-			return errors.Join(l.cards.Show(ctx, key, c.Content, p), l.askBarred(ctx, key, r, p))
-		}
 		if err != nil {
 			return err
 		}
@@ -323,9 +312,6 @@ func (l *Continuing) send(ctx context.Context, w chat.Phrases, r port.Session, p
 		return why, nil
 	}
 	if !l.chat.Book.MayAct(p.By, r.Conversation) {
-		return why, errBarred
-	}
-	if p.Barred { // its time has passed
 		return w.Text(i18n.LimitNotSent, i18n.Args{"Name": r.Name, "Reason": w.Say(i18n.PersonLeft)}), nil
 	}
 	work, err := l.work(ctx, r.ID)

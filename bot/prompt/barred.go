@@ -42,7 +42,7 @@ type planned struct {
 // schedule or the loop, and that of a limit has its own card.
 func isUnauthorized(p *Prompts, e inbox.Entry) bool {
 	switch {
-	case e.State != inbox.Barred && !e.State.Waits(), e.Cancelled, e.State == inbox.Asked && p.Planned(e.Key):
+	case e.State != inbox.Barred && !e.State.Waits(), e.Cancelled, p.Planned(e.Key):
 		return false
 	case len(e.Update) == 0:
 		return e.By != 0 && !p.book.MayAct(e.By, e.Conversation)
