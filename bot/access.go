@@ -10,6 +10,7 @@ import (
 	"ccbot/bot/card"
 	"ccbot/bot/chat"
 	"ccbot/bot/conversation"
+	"ccbot/bot/outbox"
 	"ccbot/bot/prompt"
 	"ccbot/bot/render"
 	"ccbot/i18n"
@@ -60,7 +61,7 @@ func (b *Bot) reportHidden(ctx context.Context) error {
 			text := render.Plain(p.Say(i18n.SessionsHidden, i18n.Args{"Count": 1, "Names": chat.ShownName(r.Name)}))
 			key := fmt.Sprintf("%s-%d", r.ID, to.ChatID)
 			if _, told := b.hidden.Get(key); !told {
-				errs = append(errs, b.hidden.Show(ctx, key, card.Content{To: to, Session: r.ID, Text: text}, struct{}{}))
+				errs = append(errs, b.hidden.Show(ctx, key, card.Content{To: to, Session: r.ID, Text: text, Rank: outbox.Talk}, struct{}{}))
 			}
 		}
 	}

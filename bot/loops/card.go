@@ -162,7 +162,7 @@ func (l *Loops) reportIn(ctx context.Context, to place, r port.Session, of port.
 	w := words{l.Chat.In(to)}
 	look := card.Content{To: to, Session: r.ID, Text: w.report(r, of), Options: w.options(of), Means: of.ID.String(),
 		Sounds: sounds(of) && l.Chat.Sounds(chat.LoopWaits, r)}
-	if !of.State.Live() { // it waits for nobody
+	if !of.State.Live() && of.State != port.LoopExhausted { // it waits for nobody
 		look.Rank = outbox.Talk
 	}
 	if c, open := l.cards.Get(of.ID.String()); open && c.Content.To == look.To {

@@ -64,27 +64,28 @@ func plannedIn(e inbox.Entry) planned {
 // who are allowed again go where they were. away is the error of machines that do not answer: it is
 // called again when they do.
 func TellPlanners(ctx context.Context, p *Prompts) (away, err error) {
+	defer p.barred.Hold()()
 	entries, unread := p.Entries.List()
 	barred, all := 0, make(map[planned][]inbox.Entry)
 	for _, e := range entries {
-		var failed error
-		switch is := isUnauthorized(p, e); {
+		is, failed := isUnauthorized(p, e), error(nil)
+		switch {
 		case is && e.State == inbox.Held:
 			if failed = p.bar(ctx, e); failed == nil {
 				barred++
 			}
 		case !is && e.State == inbox.Barred && p.reviewed.Load():
 			failed = p.release(ctx, e)
-			continue
-		case !is:
-			continue
 		}
 		switch {
 		case refusal.Is(failed, refusal.Unreachable):
 			away = errors.Join(away, failed)
-		case !chat.IsGone(failed):
+		case chat.IsGone(failed):
+		default:
 			err = errors.Join(err, failed)
-			all[plannedIn(e)] = append(all[plannedIn(e)], e)
+			if is {
+				all[plannedIn(e)] = append(all[plannedIn(e)], e)
+			}
 		}
 	}
 	if barred > 0 {
@@ -105,8 +106,12 @@ func TellPlanners(ctx context.Context, p *Prompts) (away, err error) {
 // bar takes a prompt out of its queue until its person is allowed again or another takes it over.
 func (p *Prompts) bar(ctx context.Context, e inbox.Entry) error {
 	err := p.Entries.Change(e.Key, func(now *inbox.Entry) error {
-		if now.State != inbox.Held {
+		switch now.State {
+		case inbox.Held:
+		case inbox.Barred:
 			return inbox.ErrUnchanged
+		default: // it is being typed
+			return inbox.ErrNoEntry
 		}
 		now.State, now.Reported, now.Typing = inbox.Barred, nil, nil
 		return nil
@@ -126,8 +131,8 @@ func (p *Prompts) release(ctx context.Context, e inbox.Entry) error {
 	switch {
 	case !known:
 		return Offer(ctx, p, []string{e.Key})
-	case r.State == port.StateUnknown: // it is called again when its machine answers
-		return nil
+	case r.State == port.StateUnknown:
+		return refusal.ErrUnreachable
 	case !r.State.Live():
 		e.State = inbox.Asked
 		return p.wait(ctx, facts{Reason: reasonLeft(e, r, true)}, e, r)
@@ -137,14 +142,18 @@ func (p *Prompts) release(ctx context.Context, e inbox.Entry) error {
 	return p.decide(ctx, send, e, r, facts{}, 0)
 }
 
-// askBarred asks in each private chat about the barred texts of a person to a session.
+// askBarred asks in each private chat, or else where the first one is, about the barred texts of a person to a session.
 func (p *Prompts) askBarred(ctx context.Context, of planned, texts []inbox.Entry) error {
 	r, known := p.book.Records.Get(of.Session)
 	if !known || r.State == port.StateUnknown {
 		return nil
 	}
+	places := p.book.PrivateChats()
+	if len(places) == 0 {
+		places = p.book.Seen(texts[0].Conversation)
+	}
 	var errs []error
-	for _, to := range p.book.PrivateChats() {
+	for _, to := range places {
 		w := p.Chat.In(to)
 		said := w.Text(i18n.TextsBarred, i18n.Args{"Count": len(texts), "Name": r.Name})
 		var who render.Text
@@ -165,6 +174,10 @@ func (p *Prompts) askBarred(ctx context.Context, of planned, texts []inbox.Entry
 // tapBarred carries out an option of a card about barred texts.
 func (p *Prompts) tapBarred(_ context.Context, t chat.Tap, of planned) (chat.Answer, error) {
 	return chat.Do(func(ctx context.Context) error {
+		defer p.barred.Hold()()
+		if _, open := p.barred.Get(t.Card.Key); !open { // another tap or pass was faster
+			return nil
+		}
 		r, _ := p.book.Records.Get(of.Session)
 		mine := t.Card.Option == mineOption
 		if mine { // somebody sees the answers
@@ -203,9 +216,21 @@ func (p *Prompts) tapBarred(_ context.Context, t chat.Tap, of planned) (chat.Ans
 	})
 }
 
-// takeOver sends a text of somebody who is no longer allowed as a text of another person.
-func (p *Prompts) takeOver(ctx context.Context, e inbox.Entry, r port.Session, by int64) error {
-	err := p.Entries.Change(e.Key, func(now *inbox.Entry) error {
+// takeOver sends a text of somebody who is no longer allowed as a text of another person. If that fails, it is still the first one's.
+func (p *Prompts) takeOver(ctx context.Context, e inbox.Entry, r port.Session, by int64) (err error) {
+	was := e
+	defer func() {
+		if err != nil && !chat.IsGone(err) {
+			err = errors.Join(err, p.Entries.Change(was.Key, func(now *inbox.Entry) error {
+				if now.State != inbox.Barred {
+					return inbox.ErrUnchanged
+				}
+				*now = was
+				return nil
+			}))
+		}
+	}()
+	err = p.Entries.Change(e.Key, func(now *inbox.Entry) error {
 		if now.State != e.State {
 			return inbox.ErrNoEntry
 		}

@@ -338,10 +338,15 @@ func (p *Prompts) Homeless(ctx context.Context, keys []string) error {
 		if err != nil {
 			return err
 		}
-		says := p.Chat.In(e.Conversation).Say(questions[withoutSession(e)].says)
-		text := render.Join(render.Plain(says+"\n"), chat.Quoted(e.Text))
-		if err := p.Chat.Fail(ctx, e.Conversation, e.MessageID, text, nil); err != nil {
-			return err
+		for _, to := range p.book.Seen(e.Conversation) {
+			under := e.MessageID
+			if to != e.Conversation {
+				under = 0
+			}
+			says := p.Chat.In(to).Say(questions[withoutSession(e)].says)
+			if err := p.Chat.Fail(ctx, to, under, render.Join(render.Plain(says+"\n"), chat.Quoted(e.Text)), nil); err != nil {
+				return err
+			}
 		}
 		if err := p.finish(ctx, e); err != nil {
 			return err
