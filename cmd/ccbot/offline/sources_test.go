@@ -31,7 +31,7 @@ func TestP2_SourcesAreReadOnly(t *testing.T) {
 	sources, observer := Sources(c, "", nil, table, seen.Panes, nil), Observer(c, seen, table, nil)
 	assert.Nil(t, observer.Screens, "no screen is looked at")
 	reads := []string{"Server", "Panes", "Pane", "Self", "Moment", "Inspect", "Snapshot", "Liveness", "Read", "List", "Shared", "Waiting", "Wait",
-		"Names", "Conversations", "PrintsOnce", "Find", "End", "Own", "Unsaid", "Advance", "Matches", "Trace", "HasInterrupt", "Grew", "LastPrompt", "Of",
+		"Names", "Conversations", "PrintsOnce", "Find", "All", "End", "Own", "Unsaid", "Advance", "Matches", "Trace", "HasInterrupt", "Grew", "LastPrompt", "Of",
 		"Sibling", "Reply", "HasOthers", "Follow", "Relaunch", "Argv", "WithModel", "Bypasses", "Watch", "Decide", "Held",
 		"Hides", "Holds", "Runs", "Steady", "Switches", "HasMode", "Model",
 		"Older", "Newer", "Search", "Days", "FirstID", "Between", "Image", "Words", "Outcome", "HasCommand", "InFolder", // of package history
