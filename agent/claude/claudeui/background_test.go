@@ -77,6 +77,11 @@ func TestAgentsInTheBackgroundAreSeenInScreenReaderMode(t *testing.T) {
 		{"a command follows", said + row + "\nyou: /init", "", panel, "", false, 1},
 		{"a turn runs beside it", said + row + "\nyou: hello\nConsidering…\nTip: be kind", "  ·  esc to interrupt · ↓ to manage", panel, "", false, 1},
 		{"a turn runs beside it, and a draft is left", said + row + "\nyou: hello\nConsidering…", "", panel, "  later", false, 1},
+		{"a command with words follows", said + row + "\nyou: /review all of\nit", "", panel, "", false, 1},
+		{"a command and a blank row follow", said + row + "\nyou: /init\n", "", panel, "", false, 1},
+		{"a turn tries again beside it, and a draft is left", said + "\n529 Overloaded · retrying in 3s · attempt 3/10", "", panel, "  later", false, 1},
+		{"a turn compacts beside it, and a draft is left", said + "\nCompacting conversation…", "", panel, "  later", false, 1},
+		{"a text ends like the row", said + row + "\nyou: hello\nWaiting for CI to finish", "", panel, "", false, 1},
 		{"a turn has ended", said + "\nWorked for 1s · done 9:30 AM", "", "", "", false, 0},
 	}
 	for _, tt := range tests {

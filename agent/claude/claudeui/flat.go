@@ -27,10 +27,11 @@ var (
 	// their place.
 	flatHead = lazyregexp.New(`^(?:-- ([A-Z -]+) -- ?)?(?:(manual mode|accept edits|plan mode|auto mode|bypass permissions|don't ask) on(?:\s|$)|` +
 		`(paste again to expand|Press Ctrl-C again to exit|! for shell mode|)$)`)
-	flatSpeaker = lazyregexp.New(`^(?:you|claude|tool|tool error|error): |^\[Screen Reader Mode: on`)
-	flatSpinner = lazyregexp.New(`^\p{Lu}[\p{L}-]*…(?: \(.*\))?$`)
-	flatWaiting = lazyregexp.New(`^Waiting for (.+) to finish$`)
-	flatRetry   = lazyregexp.New(`^(.+) · retrying in ((?:\d{1,3}[hms] ?)+) · attempt \d+/\d+`)
+	flatSpeaker      = lazyregexp.New(`^(?:you|claude|tool|tool error|error): |^\[Screen Reader Mode: on`)
+	flatSpinner      = lazyregexp.New(`^\p{Lu}[\p{L}-]*…(?: \(.*\))?$`)
+	flatWaiting      = lazyregexp.New(`^Waiting for (.+) to finish$`)
+	flatRetry        = lazyregexp.New(`^(.+) · retrying in ((?:\d{1,3}[hms] ?)+) · attempt \d+/\d+`)
+	flatCommandAlone = lazyregexp.New(`^you: /[\w:-]+$`)
 	// flatListed matches the row of a command in the list.
 	flatListed = lazyregexp.New(`^/\S.* {2,}\S`)
 	// flatMode matches the row below the box that repeats the mode after it was switched.
@@ -38,9 +39,10 @@ var (
 )
 
 const (
-	flatSign  = '$'
-	flatExits = "Press Ctrl-C again to exit"
-	flatShell = "! for shell mode"
+	flatSign     = '$'
+	flatExits    = "Press Ctrl-C again to exit"
+	flatCompacts = "Compacting conversation…"
+	flatShell    = "! for shell mode"
 )
 
 // isFlat reports whether a screen has the layout of screen reader mode. In the other layout only
@@ -103,15 +105,16 @@ func readBelowCommands(s agent.Screen, lines []line, status []string) agent.Scre
 func readAboveFlat(s agent.Screen, above, hints []line) agent.Screen {
 	offered, last := interruptible(hints), lastFlat(above)
 	// The head offers no key while the box has a text.
-	s.Busy = offered || !s.Box.Empty && flatSpinner.MatchString(last)
+	s.Busy = offered || !s.Box.Empty && (flatSpinner.MatchString(last) || flatRetry.MatchString(last) || last == flatCompacts)
 	s.Agents = agentsBelow(hints)
-	said := flatWaiting.FindStringSubmatch(last)
-	if said != nil {
-		s.Agents = max(s.Agents, agentsIn(said[1]))
+	waitedFor := 0
+	if said := flatWaiting.FindStringSubmatch(last); said != nil {
+		waitedFor = agentsIn(said[1])
 	}
-	s.Background = !s.Busy && s.Agents > 0 && (said != nil || strings.HasPrefix(last, "Interrupted · ") || !beginsFlat(above))
+	s.Agents = max(s.Agents, waitedFor)
+	s.Background = !s.Busy && s.Agents > 0 && (waitedFor > 0 || strings.HasPrefix(last, "Interrupted · ") || !beginsFlat(above))
 	if offered {
-		s.Compacts = last == "Compacting conversation…"
+		s.Compacts = last == flatCompacts
 		s.Shell = flatCommand(above)
 		if m := flatRetry.FindStringSubmatch(last); m != nil {
 			s.Retry, s.RetryIn = m[1], span(m[2])
@@ -168,12 +171,14 @@ func lastFlat(above []line) string {
 }
 
 // beginsFlat reports whether a prompt was just submitted: its spinner comes. A command of Claude Code's own begins no turn, and has its
-// output below it (2.1.332).
+// output below it (2.1.332). Words after a command may go on in the next row, and are no output.
 func beginsFlat(above []line) bool {
-	for i, l := range slices.Backward(above) {
+	below := false
+	for _, l := range slices.Backward(above) {
 		if said := l.String(); flatSpeaker.MatchString(said) {
-			return strings.HasPrefix(said, "you: ") && (!strings.HasPrefix(said, "you: /") || i == len(above)-1)
+			return strings.HasPrefix(said, "you: ") && !(below && flatCommandAlone.MatchString(said))
 		}
+		below = below || l.indent() >= 0
 	}
 	return false
 }
