@@ -40,8 +40,10 @@ func Find(projectsDir string, sessionID uuid.UUID) (path string, err error) {
 // All returns all files with a session's id, at least one. The error is as that of Find.
 func All(projectsDir string, sessionID uuid.UUID) (paths []string, err error) {
 	all, err := files(projectsDir, sessionID)
-	for _, f := range all {
-		paths = append(paths, f.path)
+	for i, f := range all {
+		if !slices.ContainsFunc(all[:i], func(other file) bool { return os.SameFile(other.info, f.info) }) { // not through a link
+			paths = append(paths, f.path)
+		}
 	}
 	return paths, err
 }

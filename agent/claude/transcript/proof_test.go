@@ -169,6 +169,13 @@ func TestFind(t *testing.T) {
 	assert.Equal(t, filepath.Join(projects, "-b", id.String()+".jsonl"), path, "the newest")
 	_, err = Find(projects, uuid.New())
 	assert.ErrorIs(t, err, fs.ErrNotExist)
+	all, err := All(projects, id)
+	require.NoError(t, err)
+	assert.Len(t, all, 3)
+	require.NoError(t, os.Symlink("-b", filepath.Join(projects, "-linked")))
+	all, err = All(projects, id)
+	require.NoError(t, err)
+	assert.Len(t, all, 3, "a file is one, also through a link")
 }
 
 func TestFindDistinguishesUnreadableFromAbsent(t *testing.T) {
