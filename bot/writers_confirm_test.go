@@ -347,6 +347,10 @@ func TestForkOfRemovedWorktreeBeginsWhereTheSessionBegan(t *testing.T) {
 	r, m := w.MarkReported(t, chattest.ResumeRefused, chattest.InTerminal(4123))
 	w.Records.Change(r.ID, func(r *session.Record) { r.NowDir = "/gone/side" })
 	w.Again()
+	w.Roots = []string{"/gone"}
+	require.NoError(t, w.TapShown(t, chattest.Alice, m, i18n.ButtonForkInstead))
+	assert.Equal(t, w.OutsideText(t.Context(), r.Dir), w.Telegram.Last(t).Text.Text, "it may have to begin there")
+	w.Roots = nil
 	w.Lifecycle.OnStart = func(q port.Start) (session.Record, error) {
 		w.Lifecycle.OnStart = nil
 		return session.Record{}, &lifecycle.DirError{Dir: q.Dir, Why: lifecycle.DirMissing}

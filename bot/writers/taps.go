@@ -128,7 +128,11 @@ func (o *Others) end(ctx context.Context, t chat.Tap, c conflict) error {
 func (o *Others) fork(ctx context.Context, t chat.Tap, c conflict) error {
 	from := c.resume.Session
 	dir := cmp.Or(c.resume.Dir, from.Dir)
-	if _, err := o.chat.Places.Resolve(ctx, "/", dir); err != nil {
+	_, err := o.chat.Places.Resolve(ctx, "/", dir)
+	if err == nil && c.resume.Dir == "" { // it may begin there, too
+		_, err = o.chat.Places.Resolve(ctx, "/", cmp.Or(from.Start, dir))
+	}
+	if err != nil {
 		return o.explain(ctx, t, err)
 	}
 	if c.kind == otherWriter {
