@@ -45,6 +45,7 @@ const hiddenKind = "hidden"
 // reportHidden names in each private chat the open sessions that nobody sees any more, each once: its
 // card stays until the session is seen again or has ended.
 func (b *Bot) reportHidden(ctx context.Context) error {
+	defer b.hidden.Hold()()
 	hidden := slices.DeleteFunc(b.Known(), func(r port.Session) bool {
 		return !r.State.Live() || r.Conversation.ChatID == 0 || b.MayShow(r.Conversation)
 	})

@@ -338,7 +338,11 @@ func (p *Prompts) Homeless(ctx context.Context, keys []string) error {
 		if err != nil {
 			return err
 		}
-		for _, to := range p.book.Seen(e.Conversation) {
+		places := p.book.Seen(e.Conversation)
+		if len(places) == 0 { // nobody would hear of it
+			continue
+		}
+		for _, to := range places {
 			under := e.MessageID
 			if to != e.Conversation {
 				under = 0

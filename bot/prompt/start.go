@@ -98,8 +98,8 @@ func offerAgain(ctx context.Context, p *Prompts) error {
 		IsLate: func(e inbox.Entry) bool { return isLate(p, e) || isUnauthorized(p, e) },
 		Ask: func(ctx context.Context, e inbox.Entry) error {
 			if isUnauthorized(p, e) {
-				_, err := TellPlanners(ctx, p)
-				return err
+				away, err := TellPlanners(ctx, p)
+				return errors.Join(away, err)
 			}
 			r, _ := p.book.Records.Get(e.Session)
 			return p.wait(ctx, facts{Reason: old}, e, r)
