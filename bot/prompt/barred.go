@@ -68,13 +68,14 @@ func TellPlanners(ctx context.Context, p *Prompts) (away, err error) {
 	entries, unread := p.Entries.List()
 	barred, all := 0, make(map[planned][]inbox.Entry)
 	for _, e := range entries {
-		is, failed := isUnauthorized(p, e), error(nil)
+		var failed error
+		left := isUnauthorized(p, e)
 		switch {
-		case is && e.State == inbox.Held:
+		case left && e.State == inbox.Held:
 			if failed = p.bar(ctx, e); failed == nil {
 				barred++
 			}
-		case !is && e.State == inbox.Barred && p.reviewed.Load():
+		case !left && e.State == inbox.Barred && p.reviewed.Load():
 			failed = p.release(ctx, e)
 		}
 		switch {
@@ -83,7 +84,7 @@ func TellPlanners(ctx context.Context, p *Prompts) (away, err error) {
 		case chat.IsGone(failed):
 		default:
 			err = errors.Join(err, failed)
-			if is {
+			if left {
 				all[plannedIn(e)] = append(all[plannedIn(e)], e)
 			}
 		}

@@ -215,20 +215,19 @@ func (p *Prompts) afterLimit(ctx context.Context, c card.Card[facts]) (again tim
 
 // heldTexts returns the texts of a question that still wait, oldest first; without those of people
 // who are no longer allowed.
-func (p *Prompts) heldTexts(c card.Card[facts]) (all []inbox.Entry, err error) {
-	defer func() { all = slices.DeleteFunc(all, func(e inbox.Entry) bool { return isUnauthorized(p, e) }) }()
-	rest, err := unasked(p, c.Content.To, c.Content.Session)
+func (p *Prompts) heldTexts(c card.Card[facts]) ([]inbox.Entry, error) {
+	all, err := unasked(p, c.Content.To, c.Content.Session)
 	if err != nil {
 		return nil, err
 	}
 	own, err := p.Entries.Load(c.Key)
 	if err == nil && own.State == inbox.Asked {
-		return append([]inbox.Entry{own}, rest...), nil
+		all = append([]inbox.Entry{own}, all...)
 	}
 	if chat.IsGone(err) {
 		err = nil
 	}
-	return rest, err
+	return slices.DeleteFunc(all, func(e inbox.Entry) bool { return isUnauthorized(p, e) }), err
 }
 
 // askHeld asks about texts instead of the limit's end. A question for several texts shows all.
