@@ -373,8 +373,9 @@ func sentBesideThePage(t *testing.T, of func(w *browsing) models.Message, want s
 	e, err := w.Inbox.Load(e.Key)
 	require.NoError(t, err)
 	assert.Equal(t, want, chattest.Shortened(e))
-	for _, name := range e.Files {
-		assert.FileExists(t, filepath.Join(w.Home, "api", folders.InboxName, name))
+	for _, file := range e.Files {
+		assert.FileExists(t, file)
+		assert.Equal(t, filepath.Join(w.Home, "api", folders.InboxName), filepath.Dir(file))
 	}
 	assert.Empty(t, d.Received(t))
 }

@@ -58,8 +58,8 @@ func TestFileIsPromptWithItsName(t *testing.T) {
 				if caption != "" {
 					want = caption + "\n" + want
 				}
-				assert.Equal(t, []any{want, d.Dir}, []any{chattest.Shortened(e), e.Folder})
-				assert.Equal(t, []any{inbox.Held, d.R.ID, []string{name}, talk.ClassPlain}, []any{e.State, e.Session, e.Files, e.Class})
+				assert.Equal(t, want, chattest.Shortened(e))
+				assert.Equal(t, []any{inbox.Held, d.R.ID, []string{filepath.Join(d.Dir, folders.InboxName, name)}, talk.ClassPlain}, []any{e.State, e.Session, e.Files, e.Class})
 				data, err := os.ReadFile(filepath.Join(d.Dir, folders.InboxName, name))
 				require.NoError(t, err)
 				assert.Equal(t, "bytes of "+id, string(data))
@@ -180,7 +180,17 @@ func TestP4_RepeatedUpdateFetchesFileOnce(t *testing.T) {
 	assert.Equal(t, []string{"d"}, d.Downloads.Done())
 	e, err := d.Inbox.Load(key)
 	require.NoError(t, err)
-	assert.Equal(t, []string{"a.txt"}, e.Files)
+	assert.Equal(t, []string{filepath.Join(d.Dir, folders.InboxName, "a.txt")}, e.Files)
+}
+
+// TestP5_FileIsNamedWhereItIs: an agent that goes into another folder while a file is fetched is told the folder that has the file.
+func TestP5_FileIsNamedWhereItIs(t *testing.T) {
+	d := chattest.NewMediaWorld(t)
+	other := t.TempDir()
+	d.Downloads.During = func(string) { d.Records.Change(d.R.ID, func(r *session.Record) { r.NowDir = other }) }
+	e := d.MustGet(t, chattest.Document("d", "a.txt"))
+	assert.Equal(t, "Attached file: "+filepath.Join(other, folders.InboxName, "a.txt"), e.Text)
+	assert.FileExists(t, strings.TrimPrefix(e.Text, "Attached file: "))
 }
 
 // A file for an ended session waits as a text does.

@@ -206,14 +206,14 @@ func listing(dir *os.File) (l folders.Listing, err error) {
 }
 
 // Has implements [folders.Received].
-func (m *Machine) Has(_ context.Context, id uuid.UUID, file string) (name string, err error) {
-	dir, err := m.receiving(id)
+func (m *Machine) Has(_ context.Context, id uuid.UUID, file string) (name, folder string, err error) {
+	folder, err = m.receiving(id)
 	if err != nil {
-		return "", err
+		return "", "", err
 	}
 	m.Tickets.drop(writingKey(id, file))
-	name, err = m.Received.Has(dir, file)
-	return name, notPut(dir, err)
+	name, err = m.Received.Has(folder, file)
+	return name, folder, notPut(folder, err)
 }
 
 // receiving returns the folder that gets the files for a session.
@@ -242,13 +242,17 @@ func (m *Machine) Begin(_ context.Context, id uuid.UUID, file, wished string) (f
 		if from.err != nil {
 			return "", err
 		}
-		return name, notPut(dir, err)
+		return filepath.Join(dir, name), notPut(dir, err)
 	}), nil
 }
 
 // Finish implements [folders.Received].
-func (m *Machine) Finish(_ context.Context, t folders.Ticket) (string, error) {
-	return m.Tickets.finish(t)
+func (m *Machine) Finish(_ context.Context, t folders.Ticket) (name, folder string, err error) {
+	at, err := m.Tickets.finish(t)
+	if err != nil {
+		return "", "", err
+	}
+	return filepath.Base(at), filepath.Dir(at), nil
 }
 
 // Discard implements [folders.Received].

@@ -44,7 +44,7 @@ func TestPut(t *testing.T) {
 			d := newStored(t)
 			id := d.records.one.ID
 			require.NoError(t, tt.before(d))
-			before, found := d.Has(t.Context(), id, "1")
+			before, _, found := d.Has(t.Context(), id, "1")
 			assert.Empty(t, before)
 			body := io.Reader(strings.NewReader("hello"))
 			if tt.body != nil {
@@ -62,9 +62,9 @@ func TestPut(t *testing.T) {
 				require.NoError(t, err)
 				assert.Equal(t, "a_b.txt", name)
 				assert.FileExists(t, filepath.Join(d.dir, folders.InboxName, name))
-				again, err := d.Has(t.Context(), id, "1")
+				again, folder, err := d.Has(t.Context(), id, "1")
 				require.NoError(t, err)
-				assert.Equal(t, name, again)
+				assert.Equal(t, []string{name, d.dir}, []string{again, folder})
 			}
 		})
 	}
@@ -94,7 +94,11 @@ func put(t *testing.T, d *opens, id uuid.UUID, body io.Reader) (string, error) {
 		assert.Empty(t, dirNames(t, filepath.Join(d.dir, folders.InboxName)))
 		return "", failed
 	}
-	return d.Finish(t.Context(), ticket)
+	name, folder, err := d.Finish(t.Context(), ticket)
+	if err == nil {
+		assert.Equal(t, d.dir, folder)
+	}
+	return name, err
 }
 
 // dirNames returns the names in a folder, except .gitignore.

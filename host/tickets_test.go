@@ -179,10 +179,10 @@ func TestHasEndsUnfinishedFile(t *testing.T) {
 	one, err := d.Begin(t.Context(), id, "1", "a.txt")
 	require.NoError(t, err)
 	require.NoError(t, d.Tickets.WritePart(t.Context(), one, 0, []byte("hello")))
-	name, err := d.Has(t.Context(), id, "1")
+	name, _, err := d.Has(t.Context(), id, "1")
 	require.NoError(t, err)
 	assert.Empty(t, name)
 	assert.Empty(t, dirNames(t, filepath.Join(d.dir, folders.InboxName)))
-	_, err = d.Finish(t.Context(), one)
+	_, _, err = d.Finish(t.Context(), one)
 	assert.True(t, refusal.Is(err, refusal.Lapsed), "%v", err)
 }

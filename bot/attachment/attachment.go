@@ -61,10 +61,10 @@ func (e Refused) Error() string { return string(e) }
 // recording is only a file.
 const MaxRecording = 20 << 20
 
-// Bring stores a message's file in a session's folder, and returns the words of a recording. It
-// tries three times unless the error is permanent. The error is a Refused if the sender must read
+// Bring stores a message's file in a session's folder, and returns its path, as the agent's machine
+// has it, and the words of a recording. It tries three times unless the error is permanent. The error is a Refused if the sender must read
 // it; after any other error the message must be handled again.
-func (a *Attachments) Bring(ctx context.Context, in chat.Incoming, r port.Session, m *models.Message) (name, said string, err error) {
+func (a *Attachments) Bring(ctx context.Context, in chat.Incoming, r port.Session, m *models.Message) (file, said string, err error) {
 	f, p := fileOf(m), a.Chat.In(in.To)
 	if f.id == "" {
 		return "", "", Refused(p.Say(i18n.MediaUnknown))
@@ -73,12 +73,12 @@ func (a *Attachments) Bring(ctx context.Context, in chat.Incoming, r port.Sessio
 	spoken := a.Voice != nil && m.Voice != nil && m.Voice.FileSize <= MaxRecording
 	shown := i18n.Args{"Name": chat.Tail(glyph.Name(path.Base(f.called(""))), 80)}
 	for try := 1; ; try++ {
-		name, said, err = a.bring(ctx, in, r, f, spoken)
+		file, said, err = a.bring(ctx, in, r, f, spoken)
 		switch {
 		case err == nil && m.Voice != nil && a.Voice == nil:
-			return name, said, a.Chat.Post(ctx, card.Content{To: in.To, Session: r.ID, ReplyTo: in.MessageID, Text: p.Text(i18n.VoiceUnheard, i18n.Args{"Name": r.Name})})
+			return file, said, a.Chat.Post(ctx, card.Content{To: in.To, Session: r.ID, ReplyTo: in.MessageID, Text: p.Text(i18n.VoiceUnheard, i18n.Args{"Name": r.Name})})
 		case err == nil:
-			return name, said, nil
+			return file, said, nil
 		case ctx.Err() != nil, errors.As(err, new(unsaid)):
 			return "", "", err
 		case errors.Is(err, ErrFileTooBig):
@@ -98,11 +98,11 @@ func (a *Attachments) Bring(ctx context.Context, in chat.Incoming, r port.Sessio
 // bring stores a file in a session's folder, once per message. A recording is transcribed from
 // Telegram's data, before the agent's machine has the file.
 func (a *Attachments) bring(ctx context.Context, in chat.Incoming, r port.Session, f file, spoken bool) (
-	name, said string, err error) {
+	at, said string, err error) {
 	id := fmt.Sprintf("%s-%d", in.Key, in.Sent.Unix()) // the key may come again after a quiet week
-	name, err = a.Files.Has(ctx, r.ID, id)
+	name, folder, err := a.Files.Has(ctx, r.ID, id)
 	if err != nil || name != "" && !spoken {
-		return name, "", err
+		return pathOf(r, folder, name), "", err
 	}
 	body, ending, err := a.Downloader.Open(ctx, f.id)
 	if err != nil {
@@ -122,12 +122,19 @@ func (a *Attachments) bring(ctx context.Context, in chat.Incoming, r port.Sessio
 		}
 		content = io.MultiReader(bytes.NewReader(recording), body)
 	}
-	name, err = a.put(ctx, r, id, f.called(ending), content)
-	return name, said, err
+	at, err = a.put(ctx, r, id, f.called(ending), content)
+	return at, said, err
+}
+
+// pathOf is the path of a file on its machine. An older machine does not say in which folder it is: in the session's, if the agent has
+// not gone elsewhere meanwhile.
+func pathOf(r port.Session, folder, name string) string {
+	_, last := folders.Split(r.Dir)
+	return path.Join(cmp.Or(folder, last), folders.InboxName, name)
 }
 
 // put stores the content of a file.
-func (a *Attachments) put(ctx context.Context, r port.Session, id, wished string, content io.Reader) (name string, err error) {
+func (a *Attachments) put(ctx context.Context, r port.Session, id, wished string, content io.Reader) (at string, err error) {
 	t, err := a.Files.Begin(ctx, r.ID, id, wished)
 	if err != nil {
 		return "", err
@@ -136,8 +143,9 @@ func (a *Attachments) put(ctx context.Context, r port.Session, id, wished string
 	if err := a.Chat.Bodies.Put(ctx, t, content); err != nil {
 		return "", err
 	}
-	err = machine.Repeat(ctx, func() error { name, err = a.Files.Finish(ctx, t); return err })
-	return name, err
+	var name, folder string
+	err = machine.Repeat(ctx, func() error { name, folder, err = a.Files.Finish(ctx, t); return err })
+	return pathOf(r, folder, name), err
 }
 
 // unsaid is an error of the message that a recording could not be transcribed.

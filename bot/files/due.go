@@ -2,6 +2,7 @@ package files
 
 import (
 	"context"
+	"path"
 	"slices"
 
 	"ccbot/bot/inbox"
@@ -27,7 +28,9 @@ func (s *Files) remove(due news.FilesDue) {
 				return err
 			}
 			for _, e := range entries {
-				due.Names = slices.DeleteFunc(due.Names, func(name string) bool { return slices.Contains(e.Files, name) })
+				due.Names = slices.DeleteFunc(due.Names, func(name string) bool {
+					return slices.ContainsFunc(e.Files, func(file string) bool { return path.Base(file) == name })
+				})
 			}
 			if len(due.Names) == 0 {
 				return nil

@@ -74,8 +74,7 @@ type Entry struct {
 
 	Tries  int      `json:"tries,omitempty"`  // starts of ccbot that found it accepted: it may end the program
 	Spoken string   `json:"spoken,omitempty"` // transcript of a recording, to be confirmed by a person before it is typed
-	Files  []string `json:"files,omitempty"`  // its files, as names below .ccbot-inbox
-	Folder string   `json:"folder,omitempty"` // the folder of that .ccbot-inbox; empty in earlier entries: the session's
+	Files  []string `json:"files,omitempty"`  // the paths of its files on the agent's machine, or only their names if there is no session or an earlier version brought them
 
 	Album string            `json:"album,omitempty"` // Telegram's media_group_id
 	Rest  []json.RawMessage `json:"rest,omitempty"`  // the updates of the other messages of the album or cut text

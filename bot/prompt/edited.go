@@ -151,7 +151,7 @@ func reworded(e inbox.Entry, part int, m *models.Message, text string) string {
 	if rest, ok := strings.CutPrefix(e.Text, strings.TrimSuffix(first, ".")); ok {
 		return lines(text, rest)
 	}
-	return withFiles(text, e.Folder, e.Files)
+	return withFiles(text, e.Files)
 }
 
 // messageOf is the message that an entry was made of, as it was last edited; nil: that is unknown.
@@ -198,7 +198,7 @@ func correct(ctx context.Context, p *Prompts, in chat.Incoming, text string) (co
 	if m := messageOf(e); m != nil {
 		caption = quotation.Text(m)
 	}
-	typed, class, _ := talk.Normalise(withFiles(lines(caption, text), e.Folder, e.Files))
+	typed, class, _ := talk.Normalise(withFiles(lines(caption, text), e.Files))
 	err = p.Entries.Change(e.Key, func(now *inbox.Entry) error {
 		if now.State != inbox.Asked {
 			return inbox.ErrNoEntry

@@ -32,12 +32,12 @@ func (p *Prompts) Files(ctx context.Context, in chat.Incoming, all []*models.Upd
 		return err
 	}
 	if r.ID == uuid.Nil && attachment.Name(all[0].Message) != "" { // its folder gets the files
-		var names, texts []string
+		var files, texts []string
 		for _, u := range all {
-			names = append(names, attachment.Name(u.Message))
+			files = append(files, attachment.Name(u.Message))
 			texts = append(texts, quotation.Text(u.Message))
 		}
-		return p.takeFor(ctx, in, r, fetched{text: lines(texts...), names: names})
+		return p.takeFor(ctx, in, r, fetched{text: lines(texts...), files: files})
 	}
 	got, err := p.fetch(ctx, in, r, all)
 	if none, is := errors.AsType[attachment.Refused](err); is && ctx.Err() == nil {
@@ -58,8 +58,7 @@ func (p *Prompts) Files(ctx context.Context, in chat.Incoming, all []*models.Upd
 
 // fetched is the result of fetching the files of a message, or of an album.
 type fetched struct {
-	names    []string // of the files that are in the session's folder
-	folder   string   // that folder, as its machine has it
+	files    []string // their paths, as the agent's machine has them
 	text     string   // the captions, and the words of recordings
 	spoken   string   // the words of recordings that a person must confirm
 	problems []string // sentences about the others
@@ -70,16 +69,15 @@ type fetched struct {
 func (p *Prompts) fetch(ctx context.Context, in chat.Incoming, r port.Session, all []*models.Update) (
 	got fetched, err error) {
 	var texts, spoken []string
-	_, got.folder = folders.Split(r.Dir)
 	for i, u := range all {
 		part := in
 		if part.Sent = quotation.SentAt(u.Message); i > 0 {
 			part.Key = inbox.UpdateKey(u.ID)
 		}
-		name, said, err := p.Attachments.Bring(ctx, part, r, u.Message)
+		file, said, err := p.Attachments.Bring(ctx, part, r, u.Message)
 		switch problem, is := errors.AsType[attachment.Refused](err); {
 		case err == nil:
-			got.names = append(got.names, name)
+			got.files = append(got.files, file)
 		case ctx.Err() != nil || !is:
 			return got, err
 		case !slices.Contains(got.problems, string(problem)):
@@ -92,7 +90,7 @@ func (p *Prompts) fetch(ctx context.Context, in chat.Incoming, r port.Session, a
 	if p.Confirm {
 		got.spoken = lines(spoken...)
 	}
-	if got.text = lines(texts...); len(got.names) == 0 {
+	if got.text = lines(texts...); len(got.files) == 0 {
 		return got, attachment.Refused(lines(got.problems...))
 	}
 	if len(got.problems) > 0 {
@@ -116,12 +114,12 @@ func (p *Prompts) bringFiles(ctx context.Context, e *inbox.Entry, r port.Session
 	if err != nil {
 		return err
 	}
-	typed, class, _ := talk.Normalise(withFiles(got.text, got.folder, got.names))
+	typed, class, _ := talk.Normalise(withFiles(got.text, got.files))
 	err = p.Entries.Change(e.Key, func(now *inbox.Entry) error {
 		if now.State != e.State { // a person has decided otherwise
 			return inbox.ErrNoEntry
 		}
-		now.Text, now.Class, now.Files, now.Folder, now.Spoken = typed, class, got.names, got.folder, got.spoken
+		now.Text, now.Class, now.Files, now.Spoken = typed, class, got.files, got.spoken
 		*e = *now
 		return nil
 	})
@@ -132,11 +130,14 @@ func (p *Prompts) bringFiles(ctx context.Context, e *inbox.Entry, r port.Session
 }
 
 // withFiles is a prompt that names the files that came with it, one per line, by their paths: the agent may work in another folder by
-// then.
-func withFiles(text, folder string, names []string) string {
+// then. Those whose session is not chosen yet, or that came to an earlier version, have only their names.
+func withFiles(text string, files []string) string {
 	all := []string{text}
-	for _, name := range names {
-		all = append(all, folders.Attached+path.Join(folder, folders.InboxName, name))
+	for _, file := range files {
+		if !path.IsAbs(file) {
+			file = path.Join(folders.InboxName, file)
+		}
+		all = append(all, folders.Attached+file)
 	}
 	return lines(all...)
 }

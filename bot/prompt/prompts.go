@@ -166,7 +166,7 @@ func (p *Prompts) take(ctx context.Context, in chat.Incoming, text string) error
 // takeFor is take for a session, with the files that came with the text. For the zero session it
 // asks which session gets the prompt.
 func (p *Prompts) takeFor(ctx context.Context, in chat.Incoming, r port.Session, got fetched) error {
-	typed, class, some := talk.Normalise(withFiles(got.text, got.folder, got.names))
+	typed, class, some := talk.Normalise(withFiles(got.text, got.files))
 	if !some {
 		return p.Chat.Fail(ctx, in.To, in.MessageID, render.Plain(p.Chat.In(in.To).Say(i18n.BlankText)), nil)
 	}
@@ -183,7 +183,7 @@ func (p *Prompts) takeFor(ctx context.Context, in chat.Incoming, r port.Session,
 	}
 	e.Refers = in.Refers
 	e.Session, e.Conversation, e.MessageID, e.Sent = r.ID, in.To, in.MessageID, in.Sent.UTC()
-	e.State, e.Text, e.Class, e.Files, e.Folder, e.Spoken = inbox.Accepted, typed, class, got.names, got.folder, got.spoken
+	e.State, e.Text, e.Class, e.Files, e.Spoken = inbox.Accepted, typed, class, got.files, got.spoken
 	e.Speaker, e.Aside = p.speaker(e, r), p.aside(in, e, r)
 	p.Chat.React(ctx, in.To, in.MessageID, chat.ReactionStored)
 	if r.ID != uuid.Nil {

@@ -55,6 +55,6 @@ func TestQuestions(t *testing.T) {
 }
 
 func TestFilesAreNamedByTheirPaths(t *testing.T) {
-	assert.Equal(t, "look\nAttached file: /w/.ccbot-inbox/a.png\nAttached file: /w/.ccbot-inbox/b.png", withFiles("look", "/w", []string{"a.png", "b.png"}))
-	assert.Equal(t, "Attached file: .ccbot-inbox/a.png", withFiles("", "", []string{"a.png"}), "of a prompt that came before")
+	assert.Equal(t, "look\nAttached file: /w/.ccbot-inbox/a.png\nAttached file: /w/.ccbot-inbox/b.png", withFiles("look", []string{"/w/.ccbot-inbox/a.png", "/w/.ccbot-inbox/b.png"}))
+	assert.Equal(t, "Attached file: .ccbot-inbox/a.png", withFiles("", []string{"a.png"}), "of a prompt that came before")
 }

@@ -827,13 +827,13 @@ func (r bodiesRouter) Close(ctx context.Context, t folders.Ticket) (err error) {
 
 type receivedRouter struct{ *Router }
 
-func (r receivedRouter) Has(ctx context.Context, session uuid.UUID, id string) (r0 string, err error) {
+func (r receivedRouter) Has(ctx context.Context, session uuid.UUID, id string) (r0 string, r1 string, err error) {
 	h, err := r.about(session)
 	if err != nil {
-		return r0, err
+		return r0, r1, err
 	}
-	r0, err = h.Received.Has(ctx, session, id)
-	return r0, h.upError(err)
+	r0, r1, err = h.Received.Has(ctx, session, id)
+	return r0, r1, h.upError(err)
 }
 
 func (r receivedRouter) Begin(ctx context.Context, session uuid.UUID, id string, wished string) (r0 folders.Ticket, err error) {
@@ -845,13 +845,13 @@ func (r receivedRouter) Begin(ctx context.Context, session uuid.UUID, id string,
 	return up(h, r0), h.upError(err)
 }
 
-func (r receivedRouter) Finish(ctx context.Context, t folders.Ticket) (r0 string, err error) {
+func (r receivedRouter) Finish(ctx context.Context, t folders.Ticket) (r0 string, r1 string, err error) {
 	h, err := r.at(t)
 	if err != nil {
-		return r0, err
+		return r0, r1, err
 	}
-	r0, err = h.Received.Finish(ctx, down(h, t))
-	return r0, h.upError(err)
+	r0, r1, err = h.Received.Finish(ctx, down(h, t))
+	return r0, r1, h.upError(err)
 }
 
 func (r receivedRouter) Discard(ctx context.Context, dir string, names []string) (err error) {

@@ -581,9 +581,9 @@ func (client bodiesClient) Close(ctx context.Context, t folders.Ticket) (err err
 
 type receivedClient struct{ *Client }
 
-func (client receivedClient) Has(ctx context.Context, session uuid.UUID, id string) (r0 string, err error) {
-	err = client.call(ctx, "Received.Has", session, args{"session": session, "id": id}, &r0)
-	return r0, err
+func (client receivedClient) Has(ctx context.Context, session uuid.UUID, id string) (r0 string, r1 string, err error) {
+	err = client.call(ctx, "Received.Has", session, args{"session": session, "id": id}, &r0, &r1)
+	return r0, r1, err
 }
 
 func (client receivedClient) Begin(ctx context.Context, session uuid.UUID, id string, wished string) (r0 folders.Ticket, err error) {
@@ -591,9 +591,9 @@ func (client receivedClient) Begin(ctx context.Context, session uuid.UUID, id st
 	return r0, err
 }
 
-func (client receivedClient) Finish(ctx context.Context, t folders.Ticket) (r0 string, err error) {
-	err = client.call(ctx, "Received.Finish", uuid.Nil, args{"t": t}, &r0)
-	return r0, err
+func (client receivedClient) Finish(ctx context.Context, t folders.Ticket) (r0 string, r1 string, err error) {
+	err = client.call(ctx, "Received.Finish", uuid.Nil, args{"t": t}, &r0, &r1)
+	return r0, r1, err
 }
 
 func (client receivedClient) Discard(ctx context.Context, dir string, names []string) (err error) {
@@ -1195,8 +1195,8 @@ var handlers = map[string]handler{
 		Session uuid.UUID
 		Id      string
 	}) ([]any, error) {
-		r0, err := m.Received.Has(ctx, in.Session, in.Id)
-		return []any{r0}, err
+		r0, r1, err := m.Received.Has(ctx, in.Session, in.Id)
+		return []any{r0, r1}, err
 	}),
 	"Received.Begin": method(func(ctx context.Context, m *machine.Machine, in struct {
 		Session uuid.UUID
@@ -1207,8 +1207,8 @@ var handlers = map[string]handler{
 		return []any{r0}, err
 	}),
 	"Received.Finish": method(func(ctx context.Context, m *machine.Machine, in struct{ T folders.Ticket }) ([]any, error) {
-		r0, err := m.Received.Finish(ctx, in.T)
-		return []any{r0}, err
+		r0, r1, err := m.Received.Finish(ctx, in.T)
+		return []any{r0, r1}, err
 	}),
 	"Received.Discard": method(func(ctx context.Context, m *machine.Machine, in struct {
 		Dir   string

@@ -32,15 +32,17 @@ type Outcome struct {
 // Received stores files from the chat in the folders of sessions. Each file has an id from the
 // chat, which is a part of its name.
 type Received interface {
-	// Has returns the name of a file in [InboxName] of a session's folder; empty: not there. If no
-	// file can be stored there, it fails as Put does.
-	Has(ctx context.Context, session uuid.UUID, id string) (name string, err error)
+	// Has returns the name of a file in [InboxName] of a session's folder, which changes when the agent
+	// goes elsewhere, and that folder; empty: not there. If no file can be stored there, it fails as
+	// Finish does. An older machine does not name the folder.
+	Has(ctx context.Context, session uuid.UUID, id string) (name, folder string, err error)
 	// Begin opens a file there for its content, see Bodies.WritePart. An unfinished file of the same
 	// id is removed.
 	Begin(ctx context.Context, session uuid.UUID, id, wished string) (Ticket, error)
 	// Finish stores the file under a name similar to the requested one. If a file of the id is there
-	// already, it stays. After a *refusal.Error nothing is left there. A repetition returns the same.
-	Finish(ctx context.Context, t Ticket) (name string, err error)
+	// already, it stays. After a *refusal.Error nothing is left there. A repetition returns the same. The
+	// folder is the session's at Begin.
+	Finish(ctx context.Context, t Ticket) (name, folder string, err error)
 	// Discard removes files of a folder of sessions that no prompt needs, as news.FilesDue asks. A
 	// file of an open session stays.
 	Discard(ctx context.Context, dir string, names []string) error

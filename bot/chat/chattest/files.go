@@ -1,7 +1,6 @@
 package chattest
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -166,7 +165,11 @@ func (d *MediaWorld) MustGet(t *testing.T, m models.Message) inbox.Entry {
 
 // Shortened is the text of a prompt with its files as they are named below their folder, which is another one in each run.
 func Shortened(e inbox.Entry) string {
-	return strings.ReplaceAll(e.Text, cmp.Or(e.Folder, "\x00")+"/", "")
+	text := e.Text
+	for _, file := range e.Files {
+		text = strings.ReplaceAll(text, file, filepath.Join(folders.InboxName, filepath.Base(file)))
+	}
+	return text
 }
 
 // Received are the names in the session's folder.
