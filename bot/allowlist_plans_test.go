@@ -18,10 +18,12 @@ import (
 	"ccbot/bot/conversation"
 	"ccbot/bot/inbox"
 	"ccbot/bot/outbox"
+	"ccbot/bot/prompt"
 	"ccbot/fleet/wire"
 	"ccbot/i18n"
 	"ccbot/internal/session"
 	"ccbot/port"
+	"ccbot/port/refusal"
 	"ccbot/port/talk"
 )
 
@@ -309,6 +311,23 @@ func TestP9_TextOnAwayMachineIsTakenBackLater(t *testing.T) {
 		w.Later(3 * time.Minute)
 		assert.Equal(t, 1, told())
 		assert.Equal(t, inbox.Barred, w.EntryState(key))
+	})
+}
+
+// TestP9_HangingMachineIsAskedOnce about the texts of people who left in one pass, however many there are.
+func TestP9_HangingMachineIsAskedOnce(t *testing.T) {
+	chattest.RunsRemote(t, func(t *testing.T, w *chattest.World) {
+		bobs(t, w, atBob)
+		for range 3 {
+			bobSays(t, w, chattest.PrivateChat(chattest.Bob), "a text that waits")
+		}
+		asked := 0
+		w.Inbox.TakeBack = func(inbox.Entry, bool) error { asked++; return refusal.ErrUnreachable }
+		w.Admit(conversation.Lists{People: map[int64]bool{chattest.Alice: true}})
+		away, err := prompt.TellPlanners(t.Context(), w.Prompts)
+		require.NoError(t, err)
+		require.ErrorIs(t, away, refusal.ErrUnreachable)
+		assert.Equal(t, 1, asked)
 	})
 }
 

@@ -7,10 +7,8 @@ import (
 
 	"github.com/google/uuid"
 
-	"ccbot/bot/card"
 	"ccbot/bot/chat"
 	"ccbot/bot/inbox"
-	"ccbot/bot/outbox"
 	"ccbot/bot/render"
 	"ccbot/bot/textlist"
 	"ccbot/i18n"
@@ -23,19 +21,16 @@ import (
 // barredKind is the kind of the cards about texts of people who are no longer allowed.
 const barredKind = "text-barred"
 
-const (
-	mineOption   = "mine"
-	removeOption = "remove"
-)
-
 // notAllowed is why a prompt is not typed, in the log.
 const notAllowed = "the sender is no longer allowed"
 
-// planned are the waiting texts of a person to a session.
-type planned struct {
+// texts are the waiting texts of a person to a session.
+type texts struct {
 	Session uuid.UUID `json:"session"`
 	By      int64     `json:"by,omitempty"`
 }
+
+func (t texts) String() string { return fmt.Sprintf("%s-%d", t.Session, t.By) }
 
 // isUnauthorized reports whether a prompt waits and its person is unknown or no longer allowed. A
 // prompt of a person at the desk names nobody; that of a schedule or a loop is taken back with the
@@ -51,12 +46,12 @@ func isUnauthorized(p *Prompts, e inbox.Entry) bool {
 	return m == nil || !p.book.IsAuthorized(m.From.ID, m.Chat)
 }
 
-// plannedIn returns whose waiting text an entry is, and for which session.
-func plannedIn(e inbox.Entry) planned {
+// textsOf returns whose waiting text an entry is, and for which session.
+func textsOf(e inbox.Entry) texts {
 	if m := sentOn(e); m != nil {
-		return planned{e.Session, m.From.ID}
+		return texts{e.Session, m.From.ID}
 	}
-	return planned{e.Session, e.By}
+	return texts{e.Session, e.By}
 }
 
 // TellPlanners takes the texts of people who are no longer allowed out of their queues, and asks about
@@ -66,11 +61,15 @@ func plannedIn(e inbox.Entry) planned {
 func TellPlanners(ctx context.Context, p *Prompts) (away, err error) {
 	defer p.barred.Hold()()
 	entries, unread := p.Entries.List()
-	barred, all := 0, make(map[planned][]inbox.Entry)
+	hangs := make(map[string]bool) // machines that have not answered this pass
+	barred, all := 0, make(map[texts][]inbox.Entry)
 	for _, e := range entries {
 		var failed error
 		left := isUnauthorized(p, e)
+		r, _ := p.book.Records.Get(e.Session)
 		switch {
+		case hangs[r.Machine] && (e.State == inbox.Held && left || e.State == inbox.Barred && !left):
+			failed = refusal.ErrUnreachable
 		case left && e.State == inbox.Held:
 			if failed = p.bar(ctx, e); failed == nil {
 				barred++
@@ -80,12 +79,12 @@ func TellPlanners(ctx context.Context, p *Prompts) (away, err error) {
 		}
 		switch {
 		case refusal.Is(failed, refusal.Unreachable):
-			away = errors.Join(away, failed)
+			away, hangs[r.Machine] = errors.Join(away, failed), true
 		case chat.IsGone(failed):
 		default:
 			err = errors.Join(err, failed)
 			if left {
-				all[plannedIn(e)] = append(all[plannedIn(e)], e)
+				all[textsOf(e)] = append(all[textsOf(e)], e)
 			}
 		}
 	}
@@ -93,13 +92,11 @@ func TellPlanners(ctx context.Context, p *Prompts) (away, err error) {
 		p.Chat.Log.Warn("not_typed", logkey.Prompts, barred, logkey.Why, notAllowed)
 	}
 	err = errors.Join(err, unread)
-	for of, texts := range all {
-		err = errors.Join(err, p.askBarred(ctx, of, texts))
+	for of, entries := range all {
+		err = errors.Join(err, p.askBarred(ctx, of, entries))
 	}
-	for _, c := range p.barred.List() {
-		if all[c.Payload] == nil && unread == nil {
-			err = errors.Join(err, p.barred.Close(ctx, c.Key, render.Text{}))
-		}
+	if unread == nil {
+		err = errors.Join(err, p.barred.CloseUnless(ctx, func(of texts) bool { return all[of] != nil }))
 	}
 	return away, err
 }
@@ -143,78 +140,41 @@ func (p *Prompts) release(ctx context.Context, e inbox.Entry) error {
 	return p.decide(ctx, send, e, r, facts{}, 0)
 }
 
-// askBarred asks in each private chat, or else where the first one is, about the barred texts of a person to a session.
-func (p *Prompts) askBarred(ctx context.Context, of planned, texts []inbox.Entry) error {
+// askBarred asks about the barred texts of a person to a session.
+func (p *Prompts) askBarred(ctx context.Context, of texts, entries []inbox.Entry) error {
 	r, known := p.book.Records.Get(of.Session)
 	if !known || r.State == port.StateUnknown {
 		return nil
 	}
-	places := p.book.PrivateChats()
-	if len(places) == 0 {
-		places = p.book.Seen(texts[0].Conversation)
-	}
-	var errs []error
-	for _, to := range places {
-		w := p.Chat.In(to)
-		said := w.Text(i18n.TextsBarred, i18n.Args{"Count": len(texts), "Name": r.Name})
+	return p.barred.Ask(ctx, of, r, func(w chat.Phrases) render.Text {
+		said := w.Text(i18n.TextsBarred, i18n.Args{"Count": len(entries), "Name": r.Name})
 		var who render.Text
 		if name := chat.PersonName(p.book.NameOf(of.By)); name != "" {
 			who = w.Text(i18n.ByPerson, i18n.Args{"Person": name})
 		}
-		shown := textlist.Lines(w, texts)
-		if len(texts) == 1 {
-			shown = chat.Quoted(texts[0].Text)
+		shown := textlist.Lines(w, entries)
+		if len(entries) == 1 {
+			shown = chat.Quoted(entries[0].Text)
 		}
-		look := card.Content{To: to, Session: r.ID, Text: chat.Lines(said, who, shown),
-			Options: chat.Rows(1, w.Option(i18n.ButtonRunAsMine, mineOption, outbox.Primary), w.Option(i18n.ButtonRemove, removeOption, outbox.Danger))}
-		errs = append(errs, p.barred.Show(ctx, fmt.Sprintf("%s-%d-%d", of.Session, of.By, to.ChatID), look, of))
-	}
-	return errors.Join(errs...)
+		return chat.Lines(said, who, shown)
+	})
 }
 
-// tapBarred carries out an option of a card about barred texts.
-func (p *Prompts) tapBarred(_ context.Context, t chat.Tap, of planned) (chat.Answer, error) {
-	return chat.Do(func(ctx context.Context) error {
-		defer p.barred.Hold()()
-		if _, open := p.barred.Get(t.Card.Key); !open { // another tap or pass was faster
-			return nil
-		}
-		r, _ := p.book.Records.Get(of.Session)
-		mine := t.Card.Option == mineOption
-		if mine { // somebody sees the answers
-			if err := p.book.BringHome(ctx, r, t.From); err != nil {
-				return p.Chat.Explain(ctx, t.To, p.Chat.In(t.To).Failure(r, err))
-			}
-		}
-		entries, err := p.Entries.List()
-		if err != nil {
+// actOnBarred makes the barred texts of somebody to a session a person's, or removes them.
+func (p *Prompts) actOnBarred(ctx context.Context, of texts, r port.Session, by int64) error {
+	entries, err := p.Entries.List()
+	for _, e := range entries {
+		switch {
+		case err != nil && !chat.IsGone(err):
 			return err
+		case textsOf(e) != of || !isUnauthorized(p, e) || e.State == inbox.Held:
+		case by != 0:
+			err = p.takeOver(ctx, e, r, by)
+		default:
+			err = p.finish(ctx, e)
 		}
-		for _, e := range entries {
-			if plannedIn(e) != of || !isUnauthorized(p, e) || e.State == inbox.Held {
-				continue
-			}
-			if mine {
-				err = p.takeOver(ctx, e, r, t.From)
-			} else {
-				err = p.finish(ctx, e)
-			}
-			if err != nil && !chat.IsGone(err) {
-				return p.Chat.Explain(ctx, t.To, p.Chat.In(t.To).Failure(r, err))
-			}
-		}
-		for _, c := range p.barred.List() {
-			if c.Payload != of {
-				continue
-			}
-			last := p.Chat.In(c.Content.To).Text(i18n.SentAgain, i18n.Args{"Name": r.Name})
-			if !mine {
-				last = render.Plain(p.Chat.In(c.Content.To).Say(i18n.Dropped))
-			}
-			err = errors.Join(err, p.barred.Close(ctx, c.Key, last))
-		}
-		return err
-	})
+	}
+	return err
 }
 
 // takeOver sends a text of somebody who is no longer allowed as a text of another person. If that fails, it is still the first one's.

@@ -17,6 +17,7 @@ import (
 	"ccbot/bot/inbox"
 	"ccbot/bot/offer"
 	"ccbot/bot/outbox"
+	"ccbot/bot/planned"
 	"ccbot/bot/quotation"
 	"ccbot/bot/render"
 	"ccbot/bot/textlist"
@@ -110,14 +111,15 @@ type Prompts struct {
 	Deps
 	book     *conversation.Book
 	cards    chat.Cards[facts]
-	barred   chat.Cards[planned]
+	barred   planned.Cards[texts]
 	reviewed atomic.Bool // by the start
 }
 
 // New returns the prompts of a chat.
 func New(d Deps) *Prompts {
-	return &Prompts{Deps: d, book: d.Chat.Book,
-		cards: chat.NewCards[facts](d.Chat, CardKind).Asking(), barred: chat.NewCards[planned](d.Chat, barredKind)}
+	p := &Prompts{Deps: d, book: d.Chat.Book, cards: chat.NewCards[facts](d.Chat, CardKind).Asking()}
+	p.barred = planned.Cards[texts]{Cards: chat.NewCards[texts](d.Chat, barredKind), Chat: d.Chat, Act: p.actOnBarred, Taken: i18n.SentAgain, Removed: i18n.Dropped}
+	return p
 }
 
 // FeatureName is the name of the feature.
@@ -127,7 +129,7 @@ const FeatureName = "prompt"
 func (p *Prompts) Feature() chat.Feature {
 	return chat.Feature{
 		Name:   FeatureName,
-		Cards:  map[string]chat.OnTap{CardKind: p.cards.OnTap(p.tap), barredKind: p.barred.OnTap(p.tapBarred)},
+		Cards:  map[string]chat.OnTap{CardKind: p.cards.OnTap(p.tap), barredKind: p.barred.OnTap(p.barred.Tap)},
 		OnNews: p.onNews,
 		Text: func(ctx context.Context, in *chat.Incoming, text string) (bool, error) {
 			return true, p.take(ctx, *in, text)

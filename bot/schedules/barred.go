@@ -3,12 +3,9 @@ package schedules
 import (
 	"context"
 	"errors"
-	"fmt"
-	"slices"
 
 	"github.com/google/uuid"
 
-	"ccbot/bot/card"
 	"ccbot/bot/chat"
 	"ccbot/bot/machine"
 	"ccbot/bot/render"
@@ -44,28 +41,15 @@ func (s *Schedules) TellPlanners(ctx context.Context) error {
 			of.Planner = by
 		}
 		if barred[of.ID] = by.Barred; by.Barred {
-			errs = append(errs, s.askAbout(ctx, r, of))
+			says := func(p chat.Phrases) render.Text {
+				w := words{p}
+				return chat.Lines(w.barred(r, of), render.Plain(w.prompt(of.Text)))
+			}
+			errs = append(errs, s.barred.Ask(ctx, of.ID, r, says))
 		}
 	}
-	for _, c := range s.notes.List() {
-		if !barred[c.Payload] && err == nil {
-			errs = append(errs, s.notes.Close(ctx, c.Key, render.Text{}))
-		}
-	}
-	return errors.Join(errs...)
-}
-
-// askAbout asks once in each private chat about a barred schedule.
-func (s *Schedules) askAbout(ctx context.Context, r port.Session, of port.Schedule) error {
-	var errs []error
-	for _, to := range s.chat.Book.PrivateChats() {
-		key := fmt.Sprintf("%s-%d", of.ID, to.ChatID)
-		if _, asked := s.notes.Get(key); asked {
-			continue
-		}
-		w := words{s.chat.In(to)}
-		look := card.Content{To: to, Session: r.ID, Options: w.options(of), Text: chat.Lines(w.barred(r, of), render.Plain(w.prompt(of.Text)))}
-		errs = append(errs, s.notes.Show(ctx, key, look, of.ID))
+	if err == nil {
+		errs = append(errs, s.barred.CloseUnless(ctx, func(id uuid.UUID) bool { return barred[id] }))
 	}
 	return errors.Join(errs...)
 }
@@ -76,51 +60,11 @@ func (w words) barred(r port.Session, of port.Schedule) render.Text {
 	return w.Text(i18n.ScheduleBarred, i18n.Args{"Name": r.Name, "Time": w.when(of), "Reason": why})
 }
 
-// takeOver makes a schedule a person's. A session of a place that may not be shown anything moves to
-// the person's private chat, so that somebody sees the answers.
-func (s *Schedules) takeOver(ctx context.Context, of port.Schedule, by int64) error {
-	r, _ := s.chat.Book.Records.Get(of.Session)
-	if err := s.chat.Book.BringHome(ctx, r, by); err != nil {
-		return err
+// actOn makes a barred schedule a person's, or removes it.
+func (s *Schedules) actOn(ctx context.Context, id uuid.UUID, r port.Session, by int64) error {
+	if by != 0 {
+		return s.all.SetPlanner(ctx, r.ID, id, port.Planner{By: by})
 	}
-	return s.all.SetPlanner(ctx, of.Session, of.ID, port.Planner{By: by})
-}
-
-// tap carries out an option of a card about a barred schedule.
-func (s *Schedules) tap(_ context.Context, t chat.Tap, id uuid.UUID) (chat.Answer, error) {
-	return chat.Do(func(ctx context.Context) error {
-		all, err := s.list(ctx)
-		i := slices.IndexFunc(all, func(one port.Schedule) bool { return one.ID == id })
-		switch {
-		case i < 0 && err != nil:
-			return s.chat.Explain(ctx, t.To, s.chat.In(t.To).Failure(port.Session{}, err))
-		case i < 0:
-		case t.Card.Option == mineOption:
-			err = s.takeOver(ctx, all[i], t.From)
-		default:
-			_, err = s.all.Remove(ctx, all[i].Session, id)
-		}
-		if i >= 0 && err != nil && !refusal.Is(err, refusal.NotFound) {
-			r, _ := s.chat.Book.Records.Get(all[i].Session)
-			return s.chat.Explain(ctx, t.To, s.chat.In(t.To).Failure(r, err))
-		}
-		return s.closeNotes(ctx, id, t)
-	})
-}
-
-// closeNotes closes the cards about a schedule, with what has become of it.
-func (s *Schedules) closeNotes(ctx context.Context, id uuid.UUID, t chat.Tap) (err error) {
-	for _, c := range s.notes.List() {
-		if c.Payload != id {
-			continue
-		}
-		r, _ := s.chat.Book.Records.Get(c.Content.Session)
-		w := words{s.chat.In(c.Content.To)}
-		last := w.Text(i18n.ScheduleTaken, i18n.Args{"Name": r.Name})
-		if t.Card.Option != mineOption {
-			last = render.Plain(w.Say(i18n.ScheduleGone))
-		}
-		err = errors.Join(err, s.notes.Close(ctx, c.Key, last))
-	}
+	_, err := s.all.Remove(ctx, r.ID, id)
 	return err
 }

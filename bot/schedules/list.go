@@ -12,6 +12,7 @@ import (
 	"ccbot/bot/chat"
 	"ccbot/bot/conversation"
 	"ccbot/bot/outbox"
+	"ccbot/bot/planned"
 	"ccbot/bot/render"
 	"ccbot/i18n"
 	"ccbot/internal/glyph"
@@ -20,11 +21,9 @@ import (
 )
 
 const (
-	listPage     = "schedules"
-	pageSize     = 8
-	perRow       = 4
-	removeOption = "remove"
-	mineOption   = "mine"
+	listPage = "schedules"
+	pageSize = 8
+	perRow   = 4
 )
 
 // view is the address of a page: the list, or one schedule.
@@ -131,11 +130,10 @@ func (s *Schedules) drawOne(ctx context.Context, w words, v view, to outbox.Conv
 
 // options are the buttons of a schedule.
 func (w words) options(of port.Schedule) [][]card.Option {
-	remove := w.Option(i18n.ButtonRemove, removeOption, outbox.Danger)
 	if of.Barred {
-		return chat.Rows(1, w.Option(i18n.ButtonRunAsMine, mineOption, outbox.Primary), remove)
+		return planned.Options(w.Phrases)
 	}
-	return chat.Rows(1, remove)
+	return chat.Rows(1, w.Option(i18n.ButtonRemove, planned.Remove, outbox.Danger))
 }
 
 // shownText bounds the shown letters of a text.
@@ -180,8 +178,12 @@ func (s *Schedules) act(ctx context.Context, visit chat.Visit, what string) (cha
 	if i < 0 {
 		return chat.Answer{}, "", unread
 	}
-	if what == mineOption {
-		return chat.Answer{}, "", s.takeOver(ctx, all[i], visit.By)
+	if what == planned.Mine {
+		err := s.chat.Book.BringHome(ctx, s.session(all[i]), visit.By)
+		if err == nil {
+			err = s.all.SetPlanner(ctx, all[i].Session, v.Schedule, port.Planner{By: visit.By})
+		}
+		return chat.Answer{}, "", err
 	}
 	of, err := s.all.Remove(ctx, all[i].Session, v.Schedule)
 	if refusal.Is(err, refusal.NotFound) {

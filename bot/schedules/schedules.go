@@ -12,6 +12,7 @@ import (
 	"ccbot/bot/chat"
 	"ccbot/bot/conversation"
 	"ccbot/bot/outbox"
+	"ccbot/bot/planned"
 	"ccbot/bot/render"
 	"ccbot/i18n"
 	"ccbot/internal/glyph"
@@ -25,22 +26,24 @@ const FeatureName = "schedules"
 
 // Schedules shows the schedules of all sessions.
 type Schedules struct {
-	chat  *chat.Chat
-	notes chat.Cards[uuid.UUID] // about barred schedules, by the schedule and the chat
-	all   port.Schedules
-	exist atomic.Bool                                                // there has been a schedule since the start
-	brief func(ctx context.Context, id uuid.UUID) (port.Work, error) // a session's known work
+	chat   *chat.Chat
+	barred planned.Cards[uuid.UUID]
+	all    port.Schedules
+	exist  atomic.Bool                                                // there has been a schedule since the start
+	brief  func(ctx context.Context, id uuid.UUID) (port.Work, error) // a session's known work
 }
 
 // New returns the Schedules of a chat. brief returns a session's known work.
 func New(c *chat.Chat, all port.Schedules, brief func(ctx context.Context, id uuid.UUID) (port.Work, error)) *Schedules {
-	return &Schedules{chat: c, notes: chat.NewCards[uuid.UUID](c, barredKind), all: all, brief: brief}
+	s := &Schedules{chat: c, all: all, brief: brief}
+	s.barred = planned.Cards[uuid.UUID]{Cards: chat.NewCards[uuid.UUID](c, barredKind), Chat: c, Act: s.actOn, Taken: i18n.ScheduleTaken, Removed: i18n.ScheduleGone}
+	return s
 }
 
 // Feature describes the feature to the dispatcher.
 func (s *Schedules) Feature() chat.Feature {
 	return chat.Feature{Name: FeatureName, OnNews: s.report,
-		Cards:    map[string]chat.OnTap{barredKind: s.notes.OnTap(s.tap)},
+		Cards:    map[string]chat.OnTap{barredKind: s.barred.OnTap(s.barred.Tap)},
 		Pages:    map[string]chat.Page{listPage: {Draw: s.draw, Do: s.act, Wordless: true}, askPage: {Draw: s.drawAsk, Do: s.cancel, Typed: s.typed, Own: true}},
 		Commands: s.commands()}
 }

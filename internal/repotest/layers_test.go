@@ -26,7 +26,7 @@ var layers = [][]string{
 	{"bot"},
 	{"bot/answer", "bot/ask", "bot/browse", "bot/budget", "bot/changes", "bot/dialog", "bot/files", "bot/groups", "bot/health", "bot/history", "bot/hosts", "bot/idle", "bot/limit", "bot/longtext", "bot/loops", "bot/menu", "bot/modes", "bot/moves", "bot/prompt", "bot/questions", "bot/report", "bot/schedules", "bot/screenshot", "bot/sessions", "bot/settings", "bot/several", "bot/shell", "bot/status", "bot/topics", "bot/turn", "bot/usage", "bot/waiting", "bot/why", "bot/writers"}, // features
 	{"bot/people"},
-	{"bot/attachment", "bot/attention", "bot/inform", "bot/newtext", "bot/quotation", "bot/textlist"},
+	{"bot/attachment", "bot/attention", "bot/inform", "bot/newtext", "bot/planned", "bot/quotation", "bot/textlist"},
 	{"bot/chat", "fleet"},
 	{"fleet/center", "fleet/member"},
 	{"fleet/rpc"},
