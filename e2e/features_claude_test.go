@@ -240,7 +240,8 @@ func claudeCommands() []feature {
 		"/recap", "/workflows", "/voice", "/btw say aside", "/init", "/review", "/bug", "//doctor", "/stats", "/terminal-setup", "/output-style", "/color", "/ide",
 		"/todos", "/add-dir", "/insights", "/heapdump", "/powerup", "/reload-plugins", "/reload-skills", "/autocompact", "/scroll-speed", "/auto-mode-setup",
 		"/subtask", "/plan", "/passes", "/tui fullscreen"} {
-		rows = append(rows, feature{name: command, records: true, steps: []act{{say: command}}})
+		// The oldest version keeps nothing that a command says before the first prompt.
+		rows = append(rows, feature{name: command, records: true, steps: []act{{say: "say first", hears: "first"}, {say: command}}})
 	}
 	return rows
 }
