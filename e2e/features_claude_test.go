@@ -224,24 +224,26 @@ func claudeHooks() []feature {
 
 // claudeCommands are commands of Claude Code: those that print, those that open a page, and those of which nothing is expected.
 func claudeCommands() []feature {
+	// The oldest version keeps nothing that a command says before the first prompt.
+	first := act{say: "say first", hears: "first"}
 	rows := []feature{
-		{name: "/context", steps: []act{{say: "/context", hears: "Context usage"}}},
+		{name: "/context", steps: []act{first, {say: "/context", hears: "Context usage"}}},
 		{name: "/model", lists: "needs you", holds: "has something open", steps: []act{{say: "/model", hears: "Select model"}},
 			leaves: []act{{leave: true, then: "Kept model"}}},
 		{name: "/memory, a list with two cursors", always: true, lists: "needs you", holds: "has something open",
 			user: map[string]any{"autoMemoryEnabled": false}, steps: []act{
 				{say: "/memory", hears: "Auto-memory", tap: "↑", then: "Enter takes what the cursor is on"}}, leaves: []act{{leave: true, then: "Closed memory"}}},
-		{name: "/background", steps: []act{{say: "//background", hears: "switched this command off"}}},
+		{name: "/background", steps: []act{first, {say: "//background", hears: "switched this command off"}}},
 		{name: "/tui classic", steps: []act{{say: "/tui classic", shows: "classic renderer", idle: true}}},
-		{name: "/release-notes", steps: []act{{say: "/release-notes", hears: "See the full changelog"}}},
+		{name: "/branch", records: true, steps: []act{{say: "/branch"}}}, // it copies what was said before
+		{name: "/release-notes", steps: []act{first, {say: "/release-notes", hears: "See the full changelog"}}},
 	}
 	for _, command := range []string{"/config", "/permissions", "/mcp", "/agents", "/tasks", "/memory", "/rewind", "//resume", "/export", "/fast", "/effort", "/theme",
-		"/hooks", "/cost", "/statusline", "/plugin", "//help", "//status", "//usage", "/diff", "/copy", "/skills", "/branch", "//rename other", "/goal",
+		"/hooks", "/cost", "/statusline", "/plugin", "//help", "//status", "//usage", "/diff", "/copy", "/skills", "//rename other", "/goal",
 		"/recap", "/workflows", "/voice", "/btw say aside", "/init", "/review", "/bug", "//doctor", "/stats", "/terminal-setup", "/output-style", "/color", "/ide",
 		"/todos", "/add-dir", "/insights", "/heapdump", "/powerup", "/reload-plugins", "/reload-skills", "/autocompact", "/scroll-speed", "/auto-mode-setup",
 		"/subtask", "/plan", "/passes", "/tui fullscreen"} {
-		// The oldest version keeps nothing that a command says before the first prompt.
-		rows = append(rows, feature{name: command, records: true, steps: []act{{say: "say first", hears: "first"}, {say: command}}})
+		rows = append(rows, feature{name: command, records: true, steps: []act{first, {say: command}}})
 	}
 	return rows
 }

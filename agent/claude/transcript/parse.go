@@ -228,9 +228,8 @@ func (e *entry) system() []jsonl.Item {
 	case "compact_boundary":
 		return []jsonl.Item{{Kind: jsonl.CompactBoundary, Text: text}}
 	case "informational":
-		if command, ok := strings.CutPrefix(text, "Unknown command: "); ok {
-			command, _, _ = strings.Cut(command, ". ") // "Did you mean …?" may follow
-			return []jsonl.Item{{Kind: jsonl.LocalOutput, Text: text, Command: command, Off: slices.Contains(leaving, command)}}
+		if item, ok := unknownCommand(text); ok {
+			return []jsonl.Item{item}
 		}
 		if failed := e.blocked(); failed != (talk.Failure{}) {
 			said, prompt, _ := strings.Cut(text, originalPrompt)
@@ -251,6 +250,13 @@ func (e *entry) system() []jsonl.Item {
 		return appendText(nil, item)
 	}
 	return appendText(nil, jsonl.Item{Kind: jsonl.Other, Text: text, Meta: true})
+}
+
+// unknownCommand reads what Claude Code says about a command that it does not have.
+func unknownCommand(text string) (jsonl.Item, bool) {
+	command, ok := strings.CutPrefix(text, "Unknown command: ")
+	command, _, _ = strings.Cut(command, ". ") // "Did you mean …?" may follow
+	return jsonl.Item{Kind: jsonl.LocalOutput, Text: text, Command: command, Off: slices.Contains(leaving, command)}, ok
 }
 
 // levels are those of notices to the person; the others, "info" and "suggestion", are remarks about what the screen shows anyway.
@@ -386,6 +392,9 @@ func (e *entry) classify(text string) jsonl.Item {
 		return jsonl.Item{Kind: jsonl.Other, Text: text, Meta: true}
 	}
 	if item, ok := local(trimmed); ok {
+		return item
+	}
+	if item, ok := unknownCommand(trimmed); ok && !human && e.PermissionMode == "" { // 2.1.128: in the place of a prompt, which has a mode
 		return item
 	}
 	return jsonl.Item{Kind: jsonl.UserPrompt, Text: unwrapped(text)}
