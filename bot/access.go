@@ -35,7 +35,7 @@ func (b *Bot) Readmit(ctx context.Context, l conversation.Lists) error {
 	}
 	ask.WakeAll(b.Requests)
 	b.Dialogs.Wake()
-	b.Informer.Wake() // of machines that did not answer
+	b.Prompts.Limits.Changed() // it also wakes the Informer, for machines that did not answer
 	return err
 }
 

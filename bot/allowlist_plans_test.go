@@ -331,6 +331,74 @@ func TestP9_HangingMachineIsAskedOnce(t *testing.T) {
 	})
 }
 
+// TestP9_ContinuationsOfPeopleWhoLeftWait: what a limit holds is asked about as schedules are, also once it is due.
+func TestP9_ContinuationsOfPeopleWhoLeftWait(t *testing.T) {
+	const kept = "What was to be sent to api"
+	for _, tt := range places {
+		for _, tc := range []struct {
+			name  string
+			then  func(t *testing.T, w *limited, asked outbox.Message)
+			typed int
+		}{
+			{"the person is back before", func(t *testing.T, w *limited, asked outbox.Message) {
+				t.Helper()
+				everybody(t, w.World)
+				assert.Empty(t, chattest.Words(w.Shows(t, w.IDOf(chattest.Data(asked)[0]))))
+			}, 1},
+			{"the person is back after", func(t *testing.T, w *limited, _ outbox.Message) {
+				t.Helper()
+				w.Later(time.Hour)
+				everybody(t, w.World)
+			}, 0},
+			{"taken over before", func(t *testing.T, w *limited, asked outbox.Message) {
+				t.Helper()
+				w.Press(t, chattest.Alice, w.IDOf(chattest.Data(asked)[0]), "Run it as mine")
+				w.Later(time.Minute)
+				assert.Empty(t, promptKeys(t, w.World), "it is not due")
+			}, 1},
+			{"taken over after", func(t *testing.T, w *limited, asked outbox.Message) {
+				t.Helper()
+				w.Later(time.Hour)
+				w.Press(t, chattest.Alice, w.IDOf(chattest.Data(asked)[0]), "Run it as mine")
+			}, 1},
+			{"removed", func(t *testing.T, w *limited, asked outbox.Message) {
+				t.Helper()
+				w.Press(t, chattest.Alice, w.IDOf(chattest.Data(asked)[0]), "Remove")
+				everybody(t, w.World)
+			}, 0},
+			{"its session ends", func(t *testing.T, w *limited, asked outbox.Message) {
+				t.Helper()
+				w.Records.Change(w.r.ID, func(r *session.Record) { r.State = session.Completed })
+				w.Later(time.Hour)
+				assert.Empty(t, chattest.Words(w.Shows(t, w.IDOf(chattest.Data(asked)[0]))))
+			}, 0},
+		} {
+			t.Run(tt.name+", "+tc.name, func(t *testing.T) {
+				chattest.Runs(t, func(t *testing.T, w *chattest.World) {
+					w.Talk.Reported, w.ContinueText = true, ""
+					w.Restart(t)
+					id := uuid.New()
+					c := chattest.TranscriptOf(t, id.String()+".jsonl", chattest.PromptLine("go"))
+					l := reachesLimit(t, w, bobs(t, w, tt.at, c), c, id)
+					w.Press(t, chattest.Bob, l.cardID(), l.word())
+					before := w.Telegram.LastID()
+					for range 2 {
+						admits(t, w, tt.groups, tt.people...)
+						w.Later(time.Minute)
+					}
+					asked := slices.DeleteFunc(sentTo(w, before, chattest.Alice), func(m outbox.Message) bool { return !strings.Contains(m.Text.Text, kept) })
+					require.Len(t, asked, 1, "once")
+					assert.Equal(t, []string{"Run it as mine", "Remove"}, chattest.Words(asked[0]))
+					tc.then(t, l, asked[0])
+					w.Later(time.Hour)
+					assert.Len(t, promptKeys(t, w), tc.typed)
+					assert.Empty(t, chattest.Words(w.Shows(t, w.IDOf(chattest.Data(asked[0])[0]))), "nothing is asked any more")
+				})
+			})
+		}
+	}
+}
+
 // TestP9_LoopsOfPeopleWhoLeftPause: until a person takes them over.
 func TestP9_LoopsOfPeopleWhoLeftPause(t *testing.T) {
 	for _, tt := range places {

@@ -119,14 +119,19 @@ func atALimitIn(t *testing.T, set conversation.Settings, text string, test func(
 		w.Restart(t)
 		id := uuid.New()
 		c := chattest.TranscriptOf(t, id.String()+".jsonl", chattest.PromptLine("go"))
-		r := w.NewCurrentSession(t, "api", session.Running, c)
-		w.Records.Change(r.ID, func(r *session.Record) { r.AgentSessionID, r.Phase = id, "idle" })
-		l := &limited{World: w, t: t, r: w.Record(t, r.ID), c: c, until: time.Now().Add(4 * time.Minute).Truncate(time.Second)}
-		require.NoError(t, w.SessionNews(t.Context(), l.r, news.Transcript{}))
-		l.writes(fmt.Sprintf(`{"type":"assistant","isApiErrorMessage":true,"error":"rate_limit","quotaLimits":{"resetsAt":%d},`+
-			`"message":{"content":[{"type":"text","text":"You've hit your limit"}],"usage":{"output_tokens":0}}}`+"\n", l.until.Unix()))
-		test(t, l)
+		test(t, reachesLimit(t, w, w.NewCurrentSession(t, "api", session.Running, c), c, id))
 	})
+}
+
+// reachesLimit lets a session of an agent's session be stopped by a limit.
+func reachesLimit(t *testing.T, w *chattest.World, r session.Record, c talk.Cursor, id uuid.UUID) *limited {
+	t.Helper()
+	w.Records.Change(r.ID, func(r *session.Record) { r.AgentSessionID, r.Phase = id, "idle" })
+	l := &limited{World: w, t: t, r: w.Record(t, r.ID), c: c, until: time.Now().Add(4 * time.Minute).Truncate(time.Second)}
+	require.NoError(t, w.SessionNews(t.Context(), l.r, news.Transcript{}))
+	l.writes(fmt.Sprintf(`{"type":"assistant","isApiErrorMessage":true,"error":"rate_limit","quotaLimits":{"resetsAt":%d},`+
+		`"message":{"content":[{"type":"text","text":"You've hit your limit"}],"usage":{"output_tokens":0}}}`+"\n", l.until.Unix()))
+	return l
 }
 
 // moves is an answer with its tokens, as the agent writes it: it ends the limit.

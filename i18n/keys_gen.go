@@ -294,12 +294,15 @@ const (
 	LimitOffer                Key = "limit_offer"      // Name, Until
 	LimitLoop                 Key = "limit_loop"
 	PersonLeft                Key = "person_left"
+	PersonHadLeft             Key = "person_had_left"
 	GroupTakesAgain           Key = "group_takes_again"
 	GroupShut                 Key = "group_shut" // Count, Names
 	ButtonMoveHere            Key = "button_move_here"
 	SessionsHidden            Key = "sessions_hidden"    // Count, Names
 	LimitStop                 Key = "limit_stop"         // Name, Until
 	LimitPlanned              Key = "limit_planned"      // At, Name
+	LimitBarred               Key = "limit_barred"       // At, Name
+	LimitTaken                Key = "limit_taken"        // Name
 	LimitMovedOn              Key = "limit_moved_on"     // Name
 	LimitNotSent              Key = "limit_not_sent"     // Name, Reason
 	LimitOver                 Key = "limit_over"         // Name

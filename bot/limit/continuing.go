@@ -18,6 +18,7 @@ import (
 	"ccbot/bot/machine"
 	"ccbot/bot/offer"
 	"ccbot/bot/outbox"
+	"ccbot/bot/planned"
 	"ccbot/bot/render"
 	"ccbot/i18n"
 	"ccbot/internal/logkey"
@@ -56,6 +57,7 @@ type Continuing struct {
 	queue   offer.Queue
 	work    func(ctx context.Context, id uuid.UUID) (port.Work, error)
 	cards   chat.Cards[plan]
+	barred  planned.Cards[string] // by the key of a plan's card
 	wake    chan struct{}
 	planned func() // is called after a prompt was planned, or is no longer
 	texts   func(ctx context.Context) (again time.Duration)
@@ -72,10 +74,13 @@ type plan struct {
 	Prompt  string    `json:"prompt,omitempty"`  // key of the prompt in the inbox; empty if no prompt is planned
 	Text    string    `json:"text,omitempty"`    // of the prompt, as the card shows it
 	By      int64     `json:"by,omitempty"`      // the person who planned it; 0: the chat's setting
+	Barred  bool      `json:"barred,omitempty"`  // its person or place is no longer allowed: it waits
 	Refused bool      `json:"refused,omitempty"` // nothing is sent: the card shows why, and the prompt must leave the inbox
 }
 
 func (p plan) due() time.Time { return p.Until.Add(talk.ContinuesWithin) }
+
+func (l *Continuing) isDue(p plan) bool { return !p.due().After(l.chat.Now()) }
 
 func (p plan) planned() bool { return p.Prompt != "" && !p.Refused }
 
@@ -88,19 +93,21 @@ func (p plan) name() string { return fmt.Sprintf("%s-%d", p.Session, p.Until.Uni
 
 // New returns the Continuing of a chat. work returns a session's known work without running git.
 // text is the prompt that continues a session; if it is empty, the chat's language has one.
-// planned is called after a prompt was planned, or is no longer. texts sends what people have written
+// armed is called after a prompt was planned, or is no longer. texts sends what people have written
 // during a limit, after the planned prompt, and returns when it has to be called again.
-func New(c *chat.Chat, e Entries, q offer.Queue, work func(ctx context.Context, id uuid.UUID) (port.Work, error), text string, planned func(),
+func New(c *chat.Chat, e Entries, q offer.Queue, work func(ctx context.Context, id uuid.UUID) (port.Work, error), text string, armed func(),
 	texts func(ctx context.Context) (again time.Duration)) *Continuing {
-	return &Continuing{planned: planned, texts: texts, chat: c, entries: e, queue: q, work: work, text: text, cards: chat.NewCards[plan](c, continuingKind).Asking(), wake: make(chan struct{}, 1)}
+	l := &Continuing{planned: armed, texts: texts, chat: c, entries: e, queue: q, work: work, text: text, cards: chat.NewCards[plan](c, continuingKind).Asking(), wake: make(chan struct{}, 1)}
+	l.barred = planned.Cards[string]{Cards: chat.NewCards[string](c, barredKind), Chat: c, Act: l.actOnBarred, Taken: i18n.LimitTaken, Removed: i18n.Dropped}
+	return l
 }
 
 // Feature describes the feature to the dispatcher.
 func (l *Continuing) Feature() chat.Feature {
-	return chat.Feature{Name: "limit", Cards: map[string]chat.OnTap{continuingKind: l.cards.OnTap(l.tap)}, OnItem: l.item, OnNews: l.news, Run: l.run}
+	return chat.Feature{Name: "limit", Cards: map[string]chat.OnTap{continuingKind: l.cards.OnTap(l.tap), barredKind: l.barred.OnTap(l.barred.Tap)}, OnItem: l.item, OnNews: l.news, Run: l.run}
 }
 
-// Changed has the texts looked at that limits hold.
+// Changed has the plans looked at, and the texts that limits hold: a limit may be over, and a person no longer allowed.
 func (l *Continuing) Changed() {
 	l.planned()
 	pause.Poke(l.wake)
@@ -173,6 +180,10 @@ func (l *Continuing) run(ctx context.Context) error {
 			wait = nap
 		}
 		if err := l.offer(ctx); err != nil {
+			l.chat.Log.Warn("limit_not_offered", logkey.Error, err)
+			wait = nap
+		}
+		if err := l.tellPlanners(ctx); err != nil {
 			l.chat.Log.Warn("limit_not_offered", logkey.Error, err)
 			wait = nap
 		}
@@ -249,14 +260,14 @@ func (l *Continuing) tap(ctx context.Context, t chat.Tap, was plan) (chat.Answer
 	r, known := l.chat.Book.Records.Get(was.Session)
 	p := c.Payload
 	switch {
-	case open && p.planned() && !p.due().After(l.chat.Now()): // it is being sent
+	case open && p.planned() && l.isDue(p) && !p.Barred: // it is being sent
 		return chat.Answer{Text: l.chat.In(t.To).Say(i18n.StaleButton)}, nil
-	case !open || !known || p.Prompt != was.Prompt || !p.due().After(l.chat.Now()):
+	case !open || !known || p.Prompt != was.Prompt || l.isDue(p):
 		return l.cards.AnswerExpired(ctx, t)
 	}
 	defer l.planned()
 	defer pause.Poke(l.wake)
-	p.Prompt, p.By = "", t.From
+	p.Prompt, p.By, p.Barred = "", t.From, false
 	if t.Card.Option == planOption {
 		p.Prompt = talk.PromptKey(uuid.New())
 	}
@@ -270,8 +281,8 @@ func (l *Continuing) carryOut(ctx context.Context, key string) error {
 	defer l.cards.Hold()()
 	c, open := l.cards.Get(key)
 	p := c.Payload
-	if !open || p.Prompt == "" {
-		return nil // a person has just canceled it
+	if !open || p.Prompt == "" || p.Barred {
+		return nil // a person has just canceled it, or is asked about it
 	}
 	if !p.Refused {
 		r, _ := l.chat.Book.Records.Get(p.Session)
