@@ -21,6 +21,7 @@ import (
 	"ccbot/bot/prompt"
 	"ccbot/fleet/wire"
 	"ccbot/i18n"
+	"ccbot/internal/each"
 	"ccbot/internal/session"
 	"ccbot/port"
 	"ccbot/port/refusal"
@@ -254,11 +255,29 @@ func TestP9_ScheduleOfNobodyIsOfItsPlace(t *testing.T) {
 			_, err := w.Schedules.Add(t.Context(), port.ScheduleRequest{Key: uuid.New(), Session: r.ID, When: "every day 09:00", Text: "x"})
 			require.NoError(t, err)
 		}
-		admits(t, w, map[int64]bool{chattest.Ours: true}, chattest.Alice)
+		admits(t, w, map[int64]bool{chattest.Ours: true}, chattest.Alice, chattest.Bob)
+		assert.Empty(t, schedulesAsked(w), "nobody has left")
+		for range 2 {
+			admits(t, w, map[int64]bool{chattest.Ours: true}, chattest.Alice)
+			w.Later(time.Minute)
+		}
 		for _, s := range w.ScheduleList(t) {
 			assert.Equal(t, s.Session == private.ID, s.Barred)
 		}
+		asked := schedulesAsked(w)
+		require.Len(t, asked, 2, "each once")
+		i := slices.IndexFunc(asked, func(m outbox.Message) bool {
+			return strings.Contains(m.Text.Text, "goes on: every day 09:00. It does not say who planned it")
+		})
+		require.GreaterOrEqual(t, i, 0, "that of the group")
+		w.Press(t, chattest.Alice, w.IDOf(chattest.Data(asked[i])[0]), "Run it as mine")
+		assert.Contains(t, each.As(w.ScheduleList(t), func(s port.Schedule) port.Planner { return s.Planner }), port.Planner{By: chattest.Alice})
 	})
+}
+
+// schedulesAsked are the questions about schedules that Alice has got.
+func schedulesAsked(w *chattest.World) []outbox.Message {
+	return slices.DeleteFunc(sentTo(w, 0, chattest.Alice), func(m outbox.Message) bool { return !strings.HasPrefix(m.Text.Text, "The schedule of ") })
 }
 
 // TestP9_AwayMachineIsToldLater: the schedules and the texts of people who left, on a machine that
@@ -413,6 +432,10 @@ func TestP9_LoopsOfPeopleWhoLeftPause(t *testing.T) {
 				before := w.Telegram.LastID()
 				l.State, l.Reason = port.LoopPaused, port.WhyBarred
 				w.Loops(t, r, l, true)
+				everybody(t, w)
+				all := w.Looping.Changes()
+				require.Equal(t, port.LoopChange{Loop: l.ID, Session: r.ID, Do: port.LoopResume, By: chattest.Bob}, all[len(all)-1], "it goes on by itself")
+				admits(t, w, tt.groups, tt.people...)
 				place := chattest.Alice
 				if tt.home == atOurs {
 					place = chattest.Ours
@@ -422,8 +445,7 @@ func TestP9_LoopsOfPeopleWhoLeftPause(t *testing.T) {
 				assert.Contains(t, asked[0].Text.Text, w.Word(i18n.LoopKey.Of(string(port.WhyBarred))))
 				require.NoError(t, w.TapOnShown(t, chattest.Alice, w.IDOf(chattest.Data(asked[0])[0]), i18n.ButtonRunAsMine))
 				w.Work(t)
-				all := w.Looping.Changes()
-				assert.Equal(t, port.LoopChange{Loop: l.ID, Session: r.ID, Do: port.LoopResume, By: chattest.Alice}, all[len(all)-1])
+				assert.Contains(t, w.Looping.Changes()[len(all):], port.LoopChange{Loop: l.ID, Session: r.ID, Do: port.LoopResume, By: chattest.Alice})
 				now, _ := w.Records.Get(r.ID)
 				assert.Equal(t, tt.home, now.Conversation)
 			})

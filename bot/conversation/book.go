@@ -408,7 +408,10 @@ func (b *Book) SettleCurrent(ctx context.Context, to address.Conversation, by in
 }
 
 // Access holds the lists of allowed people and groups.
-type Access struct{ lists atomic.Pointer[Lists] }
+type Access struct {
+	lists atomic.Pointer[Lists]
+	left  atomic.Bool
+}
 
 // Lists are the allowed people and groups.
 type Lists struct {
@@ -417,7 +420,14 @@ type Lists struct {
 }
 
 // Admit replaces the lists, also at run time: messages of others are then ignored.
-func (a *Access) Admit(l Lists) { a.lists.Store(&l) }
+func (a *Access) Admit(l Lists) {
+	if was := a.lists.Swap(&l); was != nil && slices.ContainsFunc(slices.Collect(maps.Keys(was.People)), func(person int64) bool { return !l.People[person] }) {
+		a.left.Store(true)
+	}
+}
+
+// HasLeft reports whether a person was taken off the list at run time.
+func (a *Access) HasLeft() bool { return a.left.Load() }
 
 // Allowed returns the lists, which must not be changed.
 func (a *Access) Allowed() Lists { return *a.lists.Load() }

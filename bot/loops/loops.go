@@ -130,8 +130,8 @@ func (l *Loops) find(ctx context.Context, id uuid.UUID) (of port.Loop, known boo
 	return of, false, err
 }
 
-// TellPlanners pauses the loops whose person or place is no longer allowed. A person has to take them
-// over, also when that person is allowed again.
+// TellPlanners pauses the loops whose person or place is no longer allowed, and resumes those of who is
+// allowed again.
 func (l *Loops) TellPlanners(ctx context.Context) error {
 	all, err := l.read(ctx)
 	pass := machine.NewPass(ctx)
@@ -139,10 +139,16 @@ func (l *Loops) TellPlanners(ctx context.Context) error {
 	errs := []error{err}
 	for _, of := range all {
 		r, known := l.Chat.Book.Records.Get(of.Session)
-		if !of.State.Moves() || !known || r.State == port.StateUnknown || l.Chat.Book.MayAct(of.By, r.Conversation) {
+		change := port.LoopChange{Loop: of.ID, Session: of.Session, Do: port.LoopPause, Barred: true}
+		switch may := l.Chat.Book.MayAct(of.By, r.Conversation); {
+		case !known || r.State == port.StateUnknown:
+			continue
+		case may && of.State == port.LoopPaused && of.Reason == port.WhyBarred:
+			change.Do, change.By, change.Barred = port.LoopResume, of.By, false
+		case may || !of.State.Moves():
 			continue
 		}
-		_, err := l.Loops.Change(pass.On(r.Machine), port.LoopChange{Loop: of.ID, Session: of.Session, Do: port.LoopPause, Barred: true})
+		_, err := l.Loops.Change(pass.On(r.Machine), change)
 		if !refusal.Is(err, refusal.Changed) {
 			errs = append(errs, err)
 		}

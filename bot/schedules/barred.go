@@ -18,18 +18,19 @@ import (
 const barredKind = "schedule-barred"
 
 // TellPlanners informs the machines of the schedules whose person or place is no longer allowed, or
-// is allowed again, and asks in each private chat what is to become of the barred ones.
+// is allowed again, and asks in each private chat what is to become of the barred ones. One of a group
+// that names nobody goes on, and is asked about when a person is taken off the list.
 func (s *Schedules) TellPlanners(ctx context.Context) error {
 	all, err := s.list(ctx)
 	pass := machine.NewPass(ctx)
 	defer pass.End()
 	errs := []error{err}
-	barred := make(map[uuid.UUID]bool)
+	asked := make(map[uuid.UUID]bool)
 	for _, of := range all {
 		r, known := s.chat.Book.Records.Get(of.Session)
 		by := port.Planner{By: of.By, Barred: !s.chat.Book.MayAct(of.By, r.Conversation)}
 		if !known || r.State == port.StateUnknown {
-			barred[of.ID] = of.Barred // the place is unknown
+			asked[of.ID] = of.Barred // the place is unknown
 			continue
 		}
 		if by != of.Planner {
@@ -40,22 +41,26 @@ func (s *Schedules) TellPlanners(ctx context.Context) error {
 			errs = append(errs, failed)
 			of.Planner = by
 		}
-		if barred[of.ID] = by.Barred; by.Barred {
+		nobodys := by.By == 0 && s.chat.Book.InGroup(r.Conversation.ChatID) // planned before plans named their person
+		if asked[of.ID] = by.Barred || nobodys; by.Barred || nobodys && s.chat.Book.HasLeft() {
 			says := func(p chat.Phrases) render.Text {
 				w := words{p}
-				return chat.Lines(w.barred(r, of), render.Plain(w.prompt(of.Text)))
+				return chat.Lines(w.asked(r, of), render.Plain(w.prompt(of.Text)))
 			}
 			errs = append(errs, s.barred.Ask(ctx, of.ID, r, says))
 		}
 	}
 	if err == nil {
-		errs = append(errs, s.barred.CloseUnless(ctx, func(id uuid.UUID) bool { return barred[id] }))
+		errs = append(errs, s.barred.CloseUnless(ctx, func(id uuid.UUID) bool { return asked[id] }))
 	}
 	return errors.Join(errs...)
 }
 
-// barred says that a schedule is barred.
-func (w words) barred(r port.Session, of port.Schedule) render.Text {
+// asked says why a schedule is asked about.
+func (w words) asked(r port.Session, of port.Schedule) render.Text {
+	if !of.Barred {
+		return w.Text(i18n.ScheduleOfNobody, i18n.Args{"Name": r.Name, "Time": w.when(of)})
+	}
 	why := w.Say(i18n.ScheduleKey.Of(string(port.SkipBarred)))
 	return w.Text(i18n.ScheduleBarred, i18n.Args{"Name": r.Name, "Time": w.when(of), "Reason": why})
 }

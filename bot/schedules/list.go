@@ -108,7 +108,7 @@ func (s *Schedules) drawOne(ctx context.Context, w words, v view, to outbox.Conv
 	of, r := all[i], s.session(all[i])
 	lines := []render.Text{w.Text(i18n.ScheduleTitle, i18n.Args{"Name": r.Name, "Time": w.when(of)})}
 	if of.Barred {
-		lines[0] = w.barred(r, of)
+		lines[0] = w.asked(r, of)
 	}
 	if !of.Next.IsZero() {
 		next := w.Say(i18n.ScheduleNext, i18n.Args{"At": w.Moment(of.Next)})
