@@ -32,6 +32,7 @@ import (
 	"ccbot/fleet/rpc"
 	"ccbot/fleet/wire"
 	"ccbot/internal/addresstest"
+	"ccbot/internal/disk/disktest"
 	"ccbot/internal/waittest"
 	"ccbot/port"
 	"ccbot/port/news"
@@ -489,4 +490,21 @@ func TestSilentHubIsLogged(t *testing.T) {
 	waittest.Until(t, func() bool { return w.said.has("hub_silent") })
 	w.startHub()
 	waittest.Until(t, func() bool { return w.said.has("hub_answers") })
+}
+
+// TestHeldNewsAreInTheBeat: what the chat cannot keep is counted by the machine that waits with it.
+func TestHeldNewsAreInTheBeat(t *testing.T) {
+	w := newWorld(t)
+	b := t.TempDir()
+	w.join("B", b)
+	onB := w.run("B", b)
+	w.present("B")
+	held := func() int { return w.center.List()[0].Said.Held }
+	assert.Zero(t, held())
+	heal := disktest.FailAll(t, "create", filepath.Join(w.folder, "links"))
+	onB.say(t, "one", "two")
+	waittest.Until(t, func() bool { return held() == 2 })
+	assert.Zero(t, w.center.List()[0].Held, "it is no fault yet")
+	heal()
+	waittest.Until(t, func() bool { return held() == 0 && len(w.chat.all()) == 2 })
 }
