@@ -92,7 +92,7 @@ func claudeBackground() []feature {
 		{name: "a subagent, and no row about the turn", user: noRow, lists: "agent", steps: []act{
 			{say: "agent slow 600", hears: "Running Agent"}}},
 		{name: "a subagent in the focus view", always: true, lists: "agent", steps: []act{focus, runs}},
-		{name: "a command of Claude Code while a subagent works", always: true, lists: oneAgent, steps: []act{runs, {say: "/context", hears: "Context usage"}}},
+		{name: "a command of Claude Code while a subagent works", always: true, lists: oneAgent, steps: []act{runs, {say: "/context", hears: "Context "}}},
 		{name: "a shell command while a subagent works", lists: oneAgent, steps: []act{runs, {say: "!echo of-the-shell", hears: "of-the-shell"}}},
 		{name: "a subagent and a server", lists: "background", steps: []act{runs, serve}},
 		{name: "a server that a subagent has left", lists: "background", ending: "1 background command", steps: []act{
@@ -189,7 +189,7 @@ func claudeDesk() []feature {
 		{name: "a draft is left", always: true, holds: "holds a draft", steps: []act{hello, {key: "half", shows: "half"}},
 			leaves: []act{{tap: "Send anyway", then: "half"}}},
 		{name: "the help is left open", steps: []act{hello, {key: "?", shows: "ctrl+z to suspend"}}},
-		{name: "it is suspended", always: true, lists: "needs you", holds: "has something open", steps: []act{hello, {key: "C-z", shows: "is suspended", hears: "work is suspended"}},
+		{name: "it is suspended", always: true, lists: "needs you", holds: "has something open", steps: []act{hello, {key: "C-z", shows: "suspended. Run", hears: "work is suspended"}},
 			leaves: []act{{hears: "work is suspended", tap: "Continue"}}},
 		{name: "the transcript is left open", lists: "needs you", holds: "has something open", steps: []act{hello, {key: "C-o", shows: "detailed transcript"}},
 			leaves: []act{{leave: true}}},

@@ -115,7 +115,9 @@ func TestP7_SuspendedIsNoBox(t *testing.T) {
 		"a shell follows":        {strings.Trim(screen, "\n") + "\n[1]+  Stopped   claude\nu@host:~$ ", false},
 		"an agent says it":       {"● Claude Code is suspended. Run `fg` to bring it back.", false},
 		"and in a second row":    {"● It said:\n  Claude Code is suspended. Run `fg` to bring it back.", false},
-		"above a box":            {strings.Trim(screen, "\n") + "\n" + boxed(60, "", "  ⏸ manual mode on\n", "❯\u00a0"), false},
+		"in 2.1.128": {"────\n❯\nClaude Code has been suspended. Run `fg` to bring Claude Code back.────────\n" +
+			"Note: ctrl + z now suspends Claude Code, ctrl + _ undoes input.tall Anthropic marketplace", true},
+		"above a box": {strings.Trim(screen, "\n") + "\n" + boxed(60, "", "  ⏸ manual mode on\n", "❯\u00a0"), false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := Read(tt.screen)
@@ -162,4 +164,14 @@ func TestP7_OpenedListIsKnownByItsFoot(t *testing.T) {
 		assert.False(t, screen("WARNING: Claude Code running in a mode", "    ↑ 3 more\n  ❯ one\n    "+row, "Enter to select · Esc to cancel").Opened, row)
 	}
 	assert.False(t, screen("WARNING: Claude Code running in Bypass Permissions mode", "    ↑ 3 more\n  ❯ one", "Enter to select · Esc to cancel").Opened)
+}
+
+// TestP7_SearchOfPromptsTakesKeys: below the box of 2.1.128 is a row in which earlier prompts are searched.
+func TestP7_SearchOfPromptsTakesKeys(t *testing.T) {
+	for _, row := range []string{"  search prompts:", "  search prompts: go", "  no matching prompt: gone"} {
+		s := Read(boxed(60, "", row+"\n", "❯\u00a0"))
+		assert.False(t, s.Box.Present, row)
+		require.NotNil(t, s.Dialog, row)
+	}
+	assert.True(t, Read(boxed(60, "", "  ? for shortcuts\n", "❯\u00a0")).Box.Present)
 }

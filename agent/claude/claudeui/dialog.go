@@ -51,9 +51,9 @@ func isOpened(d *agent.Dialog) bool {
 var (
 	// suspends matches what Claude Code writes after ctrl+z, on an empty screen. tmux continues it at once, but it draws nothing until
 	// the next SIGCONT, and its presence file stays as it is (2.1.332).
-	suspends = lazyregexp.New(`^Claude Code is suspended\. `)
-	// afterSuspension matches what may follow: the next row of Claude Code, and the terminal's echo of keys.
-	afterSuspension = lazyregexp.New(`^(?:To undo typing, .*|(?:\^[A-Z\[][\[A-D~0-9]*)*)$`)
+	suspends = lazyregexp.New(`^Claude Code (?:is|has been) suspended\. `)
+	// afterSuspension matches what may follow: the next row of Claude Code (another one in 2.1.128), and the terminal's echo of keys.
+	afterSuspension = lazyregexp.New(`^(?:To undo typing, .*|Note: ctrl \+ z now suspends Claude Code.*|(?:\^[A-Z\[][\[A-D~0-9]*)*)$`)
 )
 
 // suspended returns the rows that say that Claude Code is suspended, as a dialog, or nil.
@@ -71,6 +71,9 @@ func suspended(lines []line) *agent.Dialog {
 	return nil
 }
 
+// searches matches the row in which earlier prompts are searched: keys go there, and the box shows what was found (2.1.128).
+var searches = lazyregexp.New(`^\s*(?:search prompts|no matching prompt):`)
+
 // hintRows is the number of rows at the foot of a screen that are searched for key hints; long ones
 // wrap.
 const hintRows = 4
@@ -80,7 +83,9 @@ const hintRows = 4
 // to "esc to…".
 func takesKeys(footer []line) bool {
 	footer = slices.DeleteFunc(slices.Clone(footer), func(l line) bool { return modeRow.MatchString(l.String()) })
-	option := func(l line) bool { return l.first() == promptSign || numberedOption(l) }
+	option := func(l line) bool {
+		return l.first() == promptSign || numberedOption(l) || searches.MatchString(l.String())
+	}
 	elsewhere := func(hint []string) bool {
 		return !strings.HasPrefix(hint[1], "int") && !strings.HasPrefix(hint[1], "undo")
 	}
