@@ -104,7 +104,7 @@ func claudeBackground() []feature {
 		{name: "a workflow, in words for a screen reader", env: inWords, lists: "background", steps: []act{workflow}},
 		{name: "a command of Claude Code while a subagent works, in words for a screen reader", env: inWords, lists: oneAgent,
 			steps: []act{
-				{say: "agent slow 600", hears: "Running Agent"}, {say: "/context", hears: "Context usage"}}},
+				{say: "agent slow 600", hears: "Running Agent"}, {say: "/context", hears: "Context "}}},
 		{name: "a turn of its own schedule", steps: []act{
 			{say: `use CronCreate {"cron":"* * * * *","prompt":"say ticked","recurring":false}`, hears: "tool result"},
 			{hears: "work begins a turn by a schedule of its own: “say ticked”", then: "ticked"}}},
@@ -227,7 +227,7 @@ func claudeCommands() []feature {
 	// The oldest version keeps nothing that a command says before the first prompt.
 	first := act{say: "say first", hears: "first"}
 	rows := []feature{
-		{name: "/context", steps: []act{first, {say: "/context", hears: "Context usage"}}},
+		{name: "/context", steps: []act{first, {say: "/context", hears: "Context "}}},
 		{name: "/model", lists: "needs you", holds: "has something open", steps: []act{{say: "/model", hears: "Select model"}},
 			leaves: []act{{leave: true, then: "Kept model"}}},
 		{name: "/memory, a list with two cursors", always: true, lists: "needs you", holds: "has something open",
