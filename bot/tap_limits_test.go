@@ -57,6 +57,7 @@ var whoMayTap = map[string]string{
 	"report":          anyone,
 	"rest":            anyone,
 	"resume":          anyone,
+	"limit-barred":    anyone,
 	"schedule-barred": anyone,
 	"screenshot":      anyone,
 	"stop-asked":      anyone,

@@ -84,8 +84,8 @@ func (f *FakeSpending) LimitsChange(ctx context.Context) error {
 	}
 }
 
-// ShowsLimits warns of a limit, offers to continue a session after one, and shows that the budget
-// of the session is used up.
+// ShowsLimits warns of a limit, offers to continue a session after one, asks about the plan of a chat that is not allowed, and shows
+// that the budget of the session is used up.
 func (w *World) ShowsLimits(t *testing.T, r session.Record) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -111,7 +111,11 @@ func (w *World) ShowsLimits(t *testing.T, r session.Record) {
 	}
 	w.Spent.Tells(talk.Limit{Window: talk.Week, Percent: 99, Resets: until})
 	w.Feature("limit").OnItem(r.ID, talk.Item{Kind: talk.APIError, Failed: talk.Activity{Phase: talk.PhaseLimited, Until: until}})
-	waittest.Until(t, func() bool { return posts() > before+1+len(w.PrivateChats()) })
+	theirs := w.Session(t, "theirs", session.Running)
+	w.Records.Change(theirs.ID, func(r *session.Record) { r.Conversation.ChatID = Eve })
+	require.NoError(t, w.Chats.Set(Eve, func(s *conversation.Settings) { s.AtLimit = conversation.Continue }))
+	w.Feature("limit").OnItem(theirs.ID, talk.Item{Kind: talk.APIError, Failed: talk.Activity{Phase: talk.PhaseLimited, Until: until}})
+	waittest.Until(t, func() bool { return posts() > before+1+2*len(w.PrivateChats()) })
 	cancel()
 	for range cap(ended) {
 		require.NoError(t, Receive(t, ended))
