@@ -434,7 +434,7 @@ func TestP9_LoopsOfPeopleWhoLeftPause(t *testing.T) {
 				w.Loops(t, r, l, true)
 				everybody(t, w)
 				all := w.Looping.Changes()
-				require.Equal(t, port.LoopChange{Loop: l.ID, Session: r.ID, Do: port.LoopResume, By: chattest.Bob}, all[len(all)-1], "it goes on by itself")
+				require.Equal(t, port.LoopChange{Loop: l.ID, Session: r.ID, Do: port.LoopResume, By: chattest.Bob, Barred: true}, all[len(all)-1], "it goes on by itself")
 				admits(t, w, tt.groups, tt.people...)
 				place := chattest.Alice
 				if tt.home == atOurs {

@@ -175,6 +175,26 @@ func TestP9_BarredPauseAndItsTakeOver(t *testing.T) {
 	assert.Equal(t, []any{port.LoopRunning, int64(7)}, []any{w.only().State, w.only().By})
 }
 
+// TestP9_ReturnResumesBarredLoopsOnly: the chat may have heard of no pause but its own.
+func TestP9_ReturnResumesBarredLoopsOnly(t *testing.T) {
+	w := newWorld(t)
+	started, err := w.Start(t.Context(), w.phased(allPhases, 2))
+	require.NoError(t, err)
+	back := port.LoopChange{Loop: started.ID, Do: port.LoopResume, By: 7, Barred: true}
+	_, err = w.Change(t.Context(), port.LoopChange{Loop: started.ID, Do: port.LoopPause, Barred: true})
+	require.NoError(t, err)
+	_, err = w.Change(t.Context(), back)
+	require.NoError(t, err)
+	assert.Equal(t, port.LoopRunning, w.only().State)
+	_, err = w.Change(t.Context(), back)
+	require.ErrorIs(t, err, ErrNotPaused)
+	_, err = w.Change(t.Context(), port.LoopChange{Loop: started.ID, Do: port.LoopPause})
+	require.NoError(t, err)
+	_, err = w.Change(t.Context(), back)
+	require.ErrorIs(t, err, ErrNotPaused)
+	assert.Equal(t, []any{port.LoopPaused, port.WhyPerson}, []any{w.only().State, w.only().Reason})
+}
+
 // TestPauseKeepsPhase: a phase that was interrupted is sent again.
 func TestPauseKeepsPhase(t *testing.T) {
 	w := newWorld(t)

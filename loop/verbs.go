@@ -127,7 +127,7 @@ func (k *Keeper) Change(ctx context.Context, c port.LoopChange) (port.Loop, erro
 		}
 		return k.Pause(ctx, c.Loop, why, "")
 	case port.LoopResume:
-		return k.Resume(ctx, c.Loop, c.By)
+		return k.resume(ctx, c.Loop, c.By, c.Barred)
 	case port.LoopStop:
 		return k.Stop(ctx, c.Loop)
 	case port.LoopRaise:
@@ -202,8 +202,13 @@ func (k *Keeper) Pause(ctx context.Context, id uuid.UUID, why port.LoopReason, d
 
 // Resume continues a paused loop, which is a person's from then on.
 func (k *Keeper) Resume(ctx context.Context, id uuid.UUID, by int64) (port.Loop, error) {
+	return k.resume(ctx, id, by, false)
+}
+
+// resume is Resume, or leaves a loop alone that is not barred any more: a person has decided meanwhile.
+func (k *Keeper) resume(ctx context.Context, id uuid.UUID, by int64, barred bool) (port.Loop, error) {
 	return k.change(ctx, id, ifLive(func(l *Loop) error {
-		if l.State != port.LoopPaused {
+		if l.State != port.LoopPaused || barred && l.Reason != port.WhyBarred {
 			return ErrNotPaused
 		}
 		if l.Repeats = 0; l.Step == port.LoopAsk {

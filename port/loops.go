@@ -62,7 +62,8 @@ type LoopChange struct {
 	// By is the person in the chat, who owns the loop after LoopResume or LoopRaise; 0: a person at the
 	// desk.
 	By int64 `json:"by,omitempty"`
-	// Barred is the reason of LoopPause: the loop's person or place is no longer allowed.
+	// Barred is the reason of LoopPause: the loop's person or place is no longer allowed. LoopResume with it resumes only a loop that
+	// was paused for that.
 	Barred bool `json:"barred,omitempty"`
 }
 

@@ -144,7 +144,7 @@ func (l *Loops) TellPlanners(ctx context.Context) error {
 		case !known || r.State == port.StateUnknown:
 			continue
 		case may && of.State == port.LoopPaused && of.Reason == port.WhyBarred:
-			change.Do, change.By, change.Barred = port.LoopResume, of.By, false
+			change.Do, change.By = port.LoopResume, of.By
 		case may || !of.State.Moves():
 			continue
 		}
