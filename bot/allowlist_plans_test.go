@@ -385,6 +385,17 @@ func TestP9_ContinuationsOfPeopleWhoLeftWait(t *testing.T) {
 				w.Press(t, chattest.Alice, w.IDOf(chattest.Data(asked)[0]), "Remove")
 				everybody(t, w.World)
 			}, 0},
+			{"its machine has not answered since a start", func(t *testing.T, w *limited, asked outbox.Message) {
+				t.Helper()
+				known := w.Record(t, w.r.ID)
+				w.Records.Change(w.r.ID, func(r *session.Record) {
+					r.State, r.Conversation = session.State(port.StateUnknown), session.Conversation{}
+				})
+				w.Later(time.Hour)
+				assert.NotEmpty(t, chattest.Words(w.Shows(t, w.IDOf(chattest.Data(asked)[0]))))
+				w.Records.Change(w.r.ID, func(r *session.Record) { *r = known })
+				w.Press(t, chattest.Alice, w.IDOf(chattest.Data(asked)[0]), "Run it as mine")
+			}, 1},
 			{"its session ends", func(t *testing.T, w *limited, asked outbox.Message) {
 				t.Helper()
 				w.Records.Change(w.r.ID, func(r *session.Record) { r.State = session.Completed })

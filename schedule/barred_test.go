@@ -57,7 +57,7 @@ func TestP4_BarredTimeIsReported(t *testing.T) {
 func TestP9_BarredSchedulesPromptIsTakenBack(t *testing.T) {
 	for _, at := range []string{"schedule-begun", "schedule-kept", "schedule-sent"} {
 		w := newWorld(t)
-		w.engine.turn = outcome.Open
+		w.engine.turn, w.engine.queues = outcome.Open, true
 		s := w.add("day 09:00")
 		w.Failpoint = func(name string) {
 			if name == at {
@@ -68,5 +68,24 @@ func TestP9_BarredSchedulesPromptIsTakenBack(t *testing.T) {
 		w.pass(time.Minute)
 		assert.Empty(t, w.engine.kept, at)
 		assert.Nil(t, w.only().Run, at)
+		assert.Equal(t, port.SkipBarred, w.only().Last.Reason, at)
 	}
+}
+
+// TestP4_BarredRunOfOneTimeIsReported: its prompt is taken back, and the schedule is over with it.
+func TestP4_BarredRunOfOneTimeIsReported(t *testing.T) {
+	w := newWorld(t)
+	w.engine.turn, w.engine.queues = outcome.Open, true
+	s := w.add("09:00")
+	w.Failpoint = func(name string) {
+		if name == "schedule-sent" {
+			w.setPlanner(s.ID, barred)
+		}
+	}
+	w.pass(time.Hour)
+	w.pass(time.Minute)
+	assert.Empty(t, w.engine.kept)
+	require.Len(t, w.engine.told, 2, "sent, and taken back")
+	assert.Equal(t, port.SkipBarred, w.engine.told[1].Reason)
+	w.none()
 }

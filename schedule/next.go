@@ -65,7 +65,7 @@ func next(s Schedule, v seen, now time.Time) act {
 	case ends && !now.Before(v.Record.EndedAt.Add(orphanGrace)):
 		return act{Do: doEnd, ScheduleReport: port.ScheduleReport{Reason: port.SkipEnded}}
 	case s.Barred && s.Run != nil:
-		return act{Do: doDrop}
+		return s.drops()
 	case s.Barred && !at.IsZero():
 		due.Reason = port.SkipBarred
 		return due
@@ -105,6 +105,15 @@ func next(s Schedule, v seen, now time.Time) act {
 		return s.sends(now)
 	}
 	return act{} // it starts, or comes back
+}
+
+// drops takes the prompt of a run back, which is left out with that, unless the agent has it.
+func (s *Schedule) drops() act {
+	a := act{Do: doDrop}
+	if s.Run.Typed == nil {
+		a.ScheduleReport = port.ScheduleReport{At: s.Run.At, Left: s.Run.Left, Reason: port.SkipBarred}
+	}
+	return a
 }
 
 func (s *Schedule) sends(now time.Time) act {
@@ -187,8 +196,9 @@ func (s *Schedule) apply(a act) {
 			s.Run = nil
 		}
 	case doOver, doDrop:
-		s.Run = nil
-		return
+		if s.Run = nil; a.Reason == "" {
+			return
+		}
 	case doEnd:
 		s.Ended, s.Run = a.Reason, nil
 	case doNote:

@@ -19,6 +19,7 @@ import (
 
 // fakeEngine has one session.
 type fakeEngine struct {
+	queues  bool // prompts wait in the queue
 	record  session.Record
 	known   bool
 	kept    map[uuid.UUID]string // the prompts that were ever kept
@@ -59,7 +60,7 @@ func (e *fakeEngine) Kept(key uuid.UUID) (bool, error) {
 }
 
 func (e *fakeEngine) Outcome(context.Context, session.Record, uuid.UUID, *outcome.Prompt) (outcome.Outcome, outcome.Prompt, error) {
-	return outcome.Outcome{Kind: e.turn}, outcome.Prompt{Finished: true}, e.err
+	return outcome.Outcome{Kind: e.turn}, outcome.Prompt{Finished: !e.queues}, e.err
 }
 
 func (e *fakeEngine) Resume(context.Context, uuid.UUID) (*refusal.Error, error) {

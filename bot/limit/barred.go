@@ -11,6 +11,7 @@ import (
 	"ccbot/i18n"
 	"ccbot/internal/pause"
 	"ccbot/port"
+	"ccbot/port/refusal"
 	"ccbot/port/talk"
 )
 
@@ -45,7 +46,10 @@ func (l *Continuing) bar(ctx context.Context, key string) (plan, error) {
 	if !open || !p.planned() {
 		return plan{}, nil
 	}
-	r, _ := l.chat.Book.Records.Get(p.Session)
+	r, known := l.chat.Book.Records.Get(p.Session)
+	if known && r.State == port.StateUnknown { // so is its place
+		return p, nil
+	}
 	was := p.Barred
 	p.Barred = r.State.Live() && !l.chat.Book.MayAct(p.By, r.Conversation)
 	if p.Barred == was {
@@ -67,7 +71,7 @@ func (l *Continuing) actOnBarred(ctx context.Context, key string, _ port.Session
 	c, open := l.cards.Get(key)
 	p := c.Payload
 	if !open || !p.planned() {
-		return nil
+		return refusal.New(refusal.NotFound, "nothing is planned any more")
 	}
 	if err := l.entries.Finish(p.Prompt); err != nil {
 		return err

@@ -31,7 +31,7 @@ func Options(w chat.Phrases) [][]card.Option {
 type Cards[K comparable] struct {
 	chat.Cards[K] // a pass that reads the plans and asks about them holds it
 	Chat          *chat.Chat
-	// Act makes a plan of a session a person's, or removes it (0).
+	// Act makes a plan of a session a person's, or removes it (0). The error is refusal.NotFound if there is none.
 	Act func(ctx context.Context, of K, r port.Session, by int64) error
 	// Taken, with the session's name, and Removed are the last words of a card.
 	Taken, Removed i18n.Key
@@ -81,10 +81,12 @@ func (p Cards[K]) Tap(_ context.Context, t chat.Tap, of K) (chat.Answer, error) 
 		if err == nil {
 			err = p.Act(pass.On(r.Machine), of, r, by)
 		}
-		if err != nil && !chat.IsGone(err) {
+		switch {
+		case chat.IsGone(err): // it was removed, or is over
+			err, last = nil, func(w chat.Phrases) render.Text { return render.Plain(w.Say(i18n.PlanGone)) }
+		case err != nil:
 			return p.Chat.Explain(ctx, t.To, p.Chat.In(t.To).Failure(r, err))
 		}
-		err = nil
 		for _, c := range p.List() {
 			if c.Payload == of {
 				err = errors.Join(err, p.Close(ctx, c.Key, last(p.Chat.In(c.Content.To))))

@@ -21,6 +21,7 @@ const barredKind = "schedule-barred"
 // is allowed again, and asks in each private chat what is to become of the barred ones. One of a group
 // that names nobody goes on, and is asked about when a person is taken off the list.
 func (s *Schedules) TellPlanners(ctx context.Context) error {
+	defer s.barred.Hold()()
 	all, err := s.list(ctx)
 	pass := machine.NewPass(ctx)
 	defer pass.End()
